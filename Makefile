@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help hooks run web audit replay test coverage test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge bench-games ci environment
+.PHONY: help hooks run web audit replay test coverage test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge bench-games bench-poker poker-hands ci environment test-containers images compose-secrets kubernetes-secrets test-cluster test-manifests test-monitoring drill
 
 IN := .venv/bin/python
 # The first Python new enough (asked by running it: version managers leave names on PATH that do not run).
@@ -12,7 +12,7 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 	$$name -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { command -v $$name; break; }; done)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
 
 run: protos ## start the whole platform here; Ctrl-C stops it
 	@$(IN) -m tools.web --optional
@@ -33,11 +33,27 @@ test-web: protos ## the front-end: types, style and its own tests
 test-browser: protos ## the platform as players see it, in Chromium
 	@$(IN) -m tools.browser_tests $(ARGS)
 
-lint: protos ## style, format, types, and which room may import which
+test-manifests: protos ## the Kubernetes manifests: schemas, weaknesses, settings, paths of the network; no cluster needed
+	@$(IN) -m pytest -n 2 tests/manifests $(ARGS)
+
+test-monitoring: protos ## alerts and dashboards: checked by promtool, every query run against a live scrape (Prometheus, or Debian's package of it)
+	@$(IN) -m pytest tests/monitoring $(ARGS)
+
+test-cluster: protos ## the platform on Kubernetes: the cluster that KUBECONFIG names, or one of one node made here (root on Debian)
+	@$(IN) -m tests.cluster.run $(ARGS)
+
+kubernetes-secrets: protos ## print the Secrets that k8s/ names: `ARGS="--overlay dev --tables stack/tables"`
+	@$(IN) -m tools.kubernetes.secrets $(ARGS)
+
+drill: protos ## hurt the platform by a seeded schedule under play, then check every record (docs/drills.md)
+	@$(IN) -m tests.drill $(ARGS)
+
+lint: protos ## style, format, types, which room may import which, and the Dockerfile
 	@$(IN) -m ruff check
 	@$(IN) -m ruff format --check
 	@$(IN) -m mypy
 	@.venv/bin/lint-imports --no-cache
+	@.venv/bin/hadolint Dockerfile
 
 hooks: environment ## install the checks of a commit into git (pre-commit)
 	@.venv/bin/pre-commit install
@@ -84,8 +100,23 @@ bench-edge: protos ## measure fan-out and bets over the gateway against the leas
 bench-games: protos ## measure each game's engine, live tables and memory, and one decision over the gateway
 	@$(IN) -m tests.bench.games $(ARGS)
 
+bench-poker: protos ## measure poker: evaluator and engine against PyPI's, longest bursts, live tables, and one decision over the gateway
+	@$(IN) -m tests.bench.poker $(ARGS)
+
+poker-hands: protos ## count every hand of seven cards with the evaluator of poker, one by one (minutes)
+	@$(IN) -m tests.engine.poker.evaluation.frequencies
+
 rng-report: protos ## statistical tests of the randomness (build/rng-report.md)
 	@$(IN) -m tools.rng_report $(ARGS)
+
+images: environment ## build the images of the services (docs/containers.md)
+	@$(IN) -m tools.images $(ARGS)
+
+compose-secrets: environment ## make what the containers of compose.yaml have to know (.feltro/compose), once
+	@$(IN) -m stack.commands.container_secrets
+
+test-containers: protos ## the images on a container engine: play, faults of every container, compose.yaml
+	@$(IN) -m tools.container_tests $(ARGS)
 
 ci: ## what the continuous integration runs
 	@.ci/run

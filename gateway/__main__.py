@@ -13,7 +13,7 @@ from gateway.backends.readiness import GrpcDependency, NatsDependency, Readiness
 from gateway.http.connection_limiter import LimitedSite
 from gateway.http.front_end import FrontEndUnusable
 from gateway.settings import GatewaySettings
-from services.kit import background
+from services.kit import background, trace_export
 from services.kit.access.signing_key import NoSigningKey
 from services.kit.bus.permissions import GATEWAY
 from services.kit.logs import log_to_stderr
@@ -50,6 +50,7 @@ async def _serve(settings: GatewaySettings, gateway: Gateway, readiness: Readine
     try:
         await runner.setup()
         await LimitedSite(runner, gateway.connection_limiter, settings.listen_host, settings.listen_port).start()
+        supervisor.is_serving = True
         _log.info("the gateway listens", extra={"address": settings.listen})
         await supervisor.stopping.wait()
         _log.info("the gateway stops")
@@ -70,5 +71,6 @@ async def _serve(settings: GatewaySettings, gateway: Gateway, readiness: Readine
 if __name__ == "__main__":
     chosen = load_or_exit(GatewaySettings)
     log_to_stderr(chosen.log_level)
+    trace_export.start("gateway", chosen.otlp_endpoint)
     prepare_memory()
     sys.exit(uvloop.run(serve(chosen)))

@@ -16,6 +16,7 @@ from gateway.http.front_end_settings import FrontEndSettings
 from services.kit.bus.settings import BusSettings
 from services.kit.rpc.settings import GrpcSettings
 from services.kit.settings import Environment, ListenAddress
+from services.kit.trace_export import TraceSettings
 
 
 def _check_networks(value: str) -> str:
@@ -23,7 +24,7 @@ def _check_networks(value: str) -> str:
     return value
 
 
-class GatewaySettings(FrontEndSettings, BusSettings, GrpcSettings):
+class GatewaySettings(FrontEndSettings, BusSettings, GrpcSettings, TraceSettings):
     """The settings of a gateway, read once at the start."""
 
     model_config = SettingsConfigDict(

@@ -40,6 +40,7 @@ class StackGame:
 
 GAMES = (
     StackGame("roulette", 8740),
-    StackGame("baccarat", 8750),
+    StackGame("baccarat", 8750, hides_cards=True),
     StackGame("blackjack", 8760, hides_cards=True),
+    StackGame("poker", 8770, hides_cards=True),
 )

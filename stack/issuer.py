@@ -52,6 +52,7 @@ class DevelopmentIssuer:
     def __init__(self, home: Path) -> None:
         self._home = home
         self._keys = KeyFolder(home)
+        self.key_file = self._keys.key_file
         self.jwks = self._keys.jwks
         # The gateway's own, for players of demonstrations: in production a mounted secret.
         self.demo_keys = KeyFolder(home / "demo")

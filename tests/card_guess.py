@@ -208,6 +208,7 @@ class GuessRules(PlayerLimits):
     largest_payout_limit_cents = 300_000
     move_type: type[Message] | None = messages["Move"]
     hides_cards = True
+    cut_card: int | None = None
 
     # -- bets --------------------------------------------------------------------------------------------------------
 
@@ -245,8 +246,8 @@ class GuessRules(PlayerLimits):
 
     # -- rounds ------------------------------------------------------------------------------------------------------
 
-    def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape) -> GuessRound:
-        deck = tuple(tape.shuffled(range(52)))
+    def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape, cards_taken: int = 0) -> GuessRound:
+        deck = tuple(tape.shuffled(range(52)))[cards_taken:]
         seats = sorted({stake.seat for stake in stakes})
         hands = {seat: (card,) for seat, card in zip(seats, deck[1:], strict=False)}
         playing = tuple(seat for seat, cards in hands.items() if cards[0] // 4 != KING)

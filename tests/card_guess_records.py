@@ -75,7 +75,9 @@ def recorded_round(
         stake = None if wanted is None else place(seat, wanted.bets)
         at = AT + timedelta(seconds=30 + position)
         moves.append(
-            Moved(round_id, position, seat, move(decision), ActedBy.PLAYER, at, f"request-{position}", b"digest", stake)
+            Moved(
+                round_id, position, seat, move(decision), ActedBy.PLAYER, at, f"{round_id}-{position}", b"digest", stake
+            )
         )
         round_ = round_.after(seat, move(decision), "" if stake is None else stake.stake_id)
         pay(position)

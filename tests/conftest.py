@@ -8,8 +8,9 @@ found here and in the `conftest.py` of a folder; they are never imported, which 
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -33,10 +34,26 @@ from tests.processes.databases import (
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
+# Where coverage.py looks, when a process starts, for what to count there.
+_COUNTS_LINES = "COVERAGE_PROCESS_CONFIG"
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Orders the tests for several workers."""
+    """Orders the tests for several workers, and chooses those whose lines are counted."""
     items.sort(key=lambda item: schedule.rank_of(item.nodeid))
+    for item in items:
+        if not schedule.is_measured(item.nodeid):
+            item.add_marker(pytest.mark.no_cover)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Hides from the processes of a test that lines are counted, where its own are not."""
+    hidden = {} if schedule.is_measured(item.nodeid) else {_COUNTS_LINES: os.environ.pop(_COUNTS_LINES, None)}
+    try:
+        return (yield)
+    finally:
+        os.environ.update({name: value for name, value in hidden.items() if value is not None})
 
 
 @pytest.hookimpl(optionalhook=True)

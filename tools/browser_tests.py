@@ -21,6 +21,8 @@ TESTS = "tests/browser"
 RECORDED = f"{TESTS}/recorded"
 CHROMIUM_VARIABLE = "CHROMIUM"
 DEBIAN_CHROMIUM = Path("/usr/bin/chromium")
+# Letters as wide as those that most players have; without these fonts Debian's are a good deal wider.
+DEBIAN_FONTS = Path("/usr/share/fonts/truetype/liberation")
 # Without a graphics card a turning wheel takes a core, and the platform another one.
 CORES_PER_TEST_PROCESS = 2
 EXIT_NO_TESTS = 5
@@ -79,11 +81,11 @@ def _chromium() -> Path:
         if not Path(named).is_file():
             raise NoChromium(f"{CHROMIUM_VARIABLE} is {named}, and there is no such file.")
         return Path(named)
-    if DEBIAN_CHROMIUM.is_file():
+    if DEBIAN_CHROMIUM.is_file() and DEBIAN_FONTS.is_dir():
         return DEBIAN_CHROMIUM
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         raise NoChromium(
-            f"These tests need Chromium. On Debian: apt-get install chromium, as root."
+            f"These tests need Chromium and fonts. On Debian: apt-get install chromium fonts-liberation, as root."
             f" Elsewhere name one, or Chrome: make test-browser {CHROMIUM_VARIABLE}=/path/to/chromium"
         )
     print("Chromium from the distribution", flush=True)

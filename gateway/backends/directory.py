@@ -124,7 +124,7 @@ class Directory:
         return alive
 
     def addresses(self, method: Method, request: Message) -> list[ServiceAddress]:
-        """Returns the addresses to try: for a table without an owner, one process of each game, for one may know it."""
+        """Returns the addresses to try: for a table that was never seen, one process of each game: one may know it."""
         for prefix, address in self._fixed_addresses.items():
             if method.service.startswith(prefix):
                 return [address]
@@ -133,7 +133,8 @@ class Directory:
         lease = self.owner(table_id) if table_id else None
         if lease is not None and method.own_game in {"", lease.game}:
             return [self._address_of_owner(lease)]
-        game = method.own_game or game
+        # Also while none of its processes is there: no other game knows the table, and would say so for good.
+        game = method.own_game or game or (self.game_of(table_id) if table_id else None) or ""
         return [self._address_of_game(name) for name in ([game] if game else self.games())]
 
     def owner(self, table_id: str) -> placement_pb2.Lease | None:

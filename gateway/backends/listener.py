@@ -14,8 +14,10 @@ from collections.abc import Callable
 import nats.js.errors
 from nats.aio.client import Client as Nats
 from nats.js.api import StreamInfo
+from opentelemetry.trace import SpanKind
 from prometheus_client import Counter
 
+from services.kit import trace
 from services.kit.bus.connection import require_connection
 from services.kit.bus.follower import StreamFollower
 from services.kit.bus.outages import BUS_FAILURES, Outage
@@ -113,6 +115,12 @@ class StreamListener:
         self._last_seq = message.seq
         self._message_count.inc()
         try:
-            self._on_message(message.subject, message.data)
+            if trace.is_recording() and (cause := message.headers.get(trace.HEADER)):
+                with trace.start_span(
+                    "deliver", cause, kind=SpanKind.CONSUMER, attributes={"feltro.stream": self._stream}
+                ):
+                    self._on_message(message.subject, message.data)
+            else:
+                self._on_message(message.subject, message.data)
         except Exception:  # noqa: BLE001 - one unreadable message must not stop all others
             _log.exception("a message of the bus cannot be read", extra={"subject": message.subject})

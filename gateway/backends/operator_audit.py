@@ -34,6 +34,9 @@ _COMMANDS = Counter("feltro_edge_operator_commands", "Commands of operators, by 
 _UNRECORDED = Counter(
     "feltro_edge_operator_unrecorded", "Commands of operators that could not be recorded, by the step", ["step"]
 )
+# A series has to be there before its first event: the first of all would not count as an increase.
+for _step in ("intent", "outcome"):
+    _UNRECORDED.labels(_step)
 _INTAKE = audit_pb2.DESCRIPTOR.services_by_name["AuditIntakeService"].methods_by_name
 _INTENT, _OUTCOME = (Method(_INTAKE[name], {}) for name in ("RecordIntent", "RecordOutcome"))
 
@@ -68,8 +71,8 @@ class OperatorAudit:
             command.exception()
 
     async def _dispatch_recorded(self, method: Method, request: Message, context: CallContext) -> bytes:
-        span = trace.parse(context.traceparent) or trace.start_span()
-        context = replace(context, traceparent=span.header)
+        if trace.parse(context.traceparent) is None:
+            context = replace(context, traceparent=trace.header_of(trace.begin(method.rpc_name)))
         action_id = str(uuid.uuid4())
         intent = audit_pb2.RecordIntentRequest(
             action_id=action_id,
@@ -77,7 +80,7 @@ class OperatorAudit:
             request=_text(request),
             request_id=str(getattr(request, "request_id", "")),
             address=context.client_address,
-            trace_id=span.trace_id,
+            trace_id=context.traceparent.split("-")[1],
         )
         await self._record_intent(intent, context)
         try:

@@ -12,6 +12,9 @@ HTTP_OK = 200
 _CALLS = Counter(
     "feltro_edge_calls", "Calls by method and by the status that they have over HTTP", ["method", "status"]
 )
+_REFUSED = Counter("feltro_edge_calls_refused", "Calls that failed, by method and reason", ["method", "reason"])
+# What a fault of the platform counts as: it has no reason for clients.
+_FAULT = "FAULT"
 _SECONDS = Histogram(
     "feltro_edge_call_seconds",
     "Time to answer a call that succeeded, by transport",
@@ -45,5 +48,7 @@ class CallMetrics:
         count.inc()
         seconds.observe(time.perf_counter() - started)
 
-    def failed(self, method: str, status: int) -> None:
+    def failed(self, method: str, status: int, reason: str) -> None:
+        """Counts a call that was refused for a reason of the contracts, or failed without one."""
         _CALLS.labels(method, str(status)).inc()
+        _REFUSED.labels(method, reason or _FAULT).inc()

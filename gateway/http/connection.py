@@ -10,7 +10,7 @@ from aiohttp import http_exceptions, web
 
 from gateway.http.envelope import SERVER_NAME, TRACE_HEADER, TRACE_ID_HEADER
 from gateway.http.problems import Problem, internal_error
-from services.kit.trace import start_span
+from services.kit import trace
 
 # For the first line of a request, and for each header (G11).
 LINE_BYTES_LIMIT = 8190
@@ -50,7 +50,7 @@ class HttpConnection(web.RequestHandler):
         """Answers without repeating anything that was sent: it may hold a token (G7)."""
         if request.writer.output_size > 0:
             raise ConnectionError("the answer had begun already, and no other can be given")
-        with start_span() as span:
+        with trace.start_span("unreadable request") as span:
             facts = {"status": status, "error": type(exc).__name__}
             if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 _log.error("a request failed", exc_info=exc, extra=facts)
@@ -59,7 +59,9 @@ class HttpConnection(web.RequestHandler):
                 _log.info("a request is not HTTP", extra=facts)
                 sentence = _TOO_LONG if isinstance(exc, http_exceptions.LineTooLong) else _UNREADABLE
                 problem = Problem(status, sentence, "INVALID")
-            response = problem.response("/", span.trace_id)
-            response.headers.update({"Server": SERVER_NAME, TRACE_HEADER: span.header, TRACE_ID_HEADER: span.trace_id})
+            response = problem.response("/", trace.trace_id_of(span))
+            response.headers.update(
+                {"Server": SERVER_NAME, TRACE_HEADER: trace.header_of(span), TRACE_ID_HEADER: trace.trace_id_of(span)}
+            )
         response.force_close()
         return response

@@ -256,7 +256,7 @@ def _problem(request: web.Request) -> Problem | None:
 
 def _http_answer(problem: Problem) -> bytes:
     """Returns a whole answer, which does for any request."""
-    body = json_codec.dumps(problem.document("/", trace.start_span().trace_id))
+    body = json_codec.dumps(problem.document("/", trace.trace_id_of(trace.begin("refused connection"))))
     content: dict[str, str] = {hdrs.CONTENT_TYPE: PROBLEM_CONTENT_TYPE, hdrs.CONTENT_LENGTH: str(len(body))}
     headers = {**DATA_HEADERS, **problem.headers, **content}
     lines = [f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}", f"{hdrs.CONNECTION}: close"]

@@ -21,6 +21,7 @@ from gateway.http.problems import Problem, invalid
 from gateway.http.routes import Routes
 from gateway.http.transcoding import IDEMPOTENCY_HEADER, Transcoder
 from services.kit import trace
+from services.kit.logs import note_player
 
 # A larger body is not read (G11).
 BODY_BYTES_LIMIT = 256 * 1024
@@ -96,6 +97,7 @@ class RestApi:
             # Verifying a token costs more than forging one, so new tokens are limited.
             self._rate_limiter.count_shown_token(address)
         principal = await self._authenticator.identify(token)
+        note_player(principal.player_id)
         # Counted before anything else: a refused call must not cost the bus or a service anything.
         self._rate_limiter.count_call(principal, address)
         await self._authenticator.verify(principal)

@@ -29,6 +29,7 @@ from gateway.contracts.refusals import GatewayRefused, code_of, unavailable
 from gateway.live import feeds
 from gateway.live.close_codes import CloseCode
 from gateway.live.encoding import EncodedEvent, Framing, notification
+from gateway.live.event_delay import EventDelay
 from gateway.live.feeds import ClientConnection, Feed, Watcher
 from services.kit import background
 from services.kit.bus.follower import WHOLE_STREAM
@@ -109,6 +110,7 @@ class Hub:
         # Payloads that have arrived in this turn of the event loop: a watcher gets them in one write.
         self._arrived: dict[Feed, list[bytes]] = {}
         self._arrived_count = 0
+        self._delay = EventDelay("table")
         self._listener = StreamListener(bus, EVENTS_STREAM, WHOLE_STREAM, self._on_message, self._on_gap)
 
     @property
@@ -191,7 +193,8 @@ class Hub:
     async def _read_back(self, feed: Feed) -> None:
         game = self._game_of(feed.table_id)
         if game is not None:
-            feed.prepend(list(self._events(await self._archive.recent_messages(game, feed.table_id))))
+            payloads = await self._archive.recent_messages(game, feed.table_id)
+            feed.prepend(list(_encoded(events_pb2.TableEvents.FromString(payload) for payload in payloads)))
 
     async def _request_snapshot(self, table_id: str, principal: Principal) -> table_pb2.GetTableResponse:
         request = table_pb2.GetTableRequest(table_id=table_id)
@@ -230,18 +233,15 @@ class Hub:
         arrived, self._arrived, self._arrived_count = self._arrived, {}, 0
         for feed, payloads in arrived.items():
             try:
-                feed.publish(self._events(payloads))
+                messages = [events_pb2.TableEvents.FromString(payload) for payload in payloads]
+                feed.publish(_encoded(messages))
+                for message in messages:
+                    if feed.has_watchers and message.events:
+                        self._delay.observe(message.events[0].at)
             except Exception:  # noqa: BLE001 - one unreadable message must not stop all others
                 _log.exception("a message of the bus cannot be read", extra={"table_id": feed.table_id})
                 # Some watchers may have received a part of it: all get a snapshot.
                 feed.mark_gap()
-
-    def _events(self, payloads: Iterable[bytes]) -> Iterator[EncodedEvent]:
-        for payload in payloads:
-            for event in events_pb2.TableEvents.FromString(payload).events:
-                yield EncodedEvent(
-                    event.seq, json_codec.encode(event), is_snapshot=event.HasField("snapshot_published")
-                )
 
     def _on_gap(self) -> None:
         self._publish_arrived()
@@ -354,3 +354,9 @@ class Hub:
                 elif now - feed.idle_since > IDLE_FEED_KEPT_S:
                     del self._feeds[feed.table_id]
             _FEEDS.set(len(self._feeds))
+
+
+def _encoded(messages: Iterable[events_pb2.TableEvents]) -> Iterator[EncodedEvent]:
+    for message in messages:
+        for event in message.events:
+            yield EncodedEvent(event.seq, json_codec.encode(event), is_snapshot=event.HasField("snapshot_published"))

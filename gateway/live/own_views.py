@@ -14,12 +14,14 @@ from contextlib import suppress
 from google.protobuf.message import DecodeError
 from nats.aio.client import Client as Nats
 from nats.aio.msg import Msg
+from opentelemetry.trace import SpanKind
 from prometheus_client import Counter
 
 from feltro.table.v1 import events_pb2
 from gateway.contracts import json_codec
 from gateway.live.encoding import Framing, notification
 from gateway.live.private_facts import PlayerConnections
+from services.kit import trace
 from services.kit.bus.connection import require_connection
 from services.kit.bus.outages import BUS_FAILURES, RETRY_DELAY_S, Outage
 from services.kit.bus.subjects import game_and_player, own_view_subject
@@ -81,6 +83,13 @@ class OwnViews:
                 await subscription.unsubscribe()
 
     async def _receive(self, message: Msg) -> None:
+        if trace.is_recording() and (cause := (message.headers or {}).get(trace.HEADER)):
+            with trace.start_span("deliver own view", cause, kind=SpanKind.CONSUMER):
+                self._send_on(message)
+        else:
+            self._send_on(message)
+
+    def _send_on(self, message: Msg) -> None:
         game, player_id = game_and_player(message.subject)
         sockets, streams = self._sockets.of_player(player_id), self._streams.of_player(player_id)
         if not sockets and not streams:

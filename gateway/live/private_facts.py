@@ -9,6 +9,7 @@ from feltro.wallet.v1 import events_pb2
 from gateway.backends.listener import StreamListener
 from gateway.contracts import json_codec
 from gateway.live.encoding import Framing, notice, notification
+from gateway.live.event_delay import EventDelay
 from gateway.live.feeds import ClientConnection, Watcher
 from services.kit.bus.subjects import FACTS_STREAM
 
@@ -55,6 +56,7 @@ class PrivateFacts:
     def __init__(self, bus: Nats, players: PlayerConnections) -> None:
         self._listener = StreamListener(bus, FACTS_STREAM, _SUBJECT, self._on_message, self._on_gap)
         self._players = players
+        self._delay = EventDelay("player")
 
     @property
     def is_listening(self) -> bool:
@@ -73,6 +75,7 @@ class PrivateFacts:
                 _note_session(connection.watchers, fact)
                 connection.send(frame)
             _SENT.inc(len(connections))
+            self._delay.observe(fact.at)
 
     def _on_gap(self) -> None:
         message = "Private facts may have been missed: read the balance and the session again."

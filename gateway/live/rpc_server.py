@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from google.protobuf.message import Message
+from opentelemetry.trace import Span
 from prometheus_client import Counter
 
 from gateway.access.authenticator import Authenticator
@@ -28,6 +29,7 @@ from gateway.live.feeds import ClientConnection, Watcher
 from gateway.live.hub import Hub, Subscription
 from gateway.live.private_facts import PlayerConnections
 from services.kit import trace
+from services.kit.logs import AboutCall
 from services.kit.refusal import Refused
 
 # Tables that one connection may watch (G11).
@@ -186,7 +188,9 @@ class RpcServer:
 
     async def _answer(self, connection: RpcConnection, call: json_rpc.Call) -> Answer:
         started = time.perf_counter()
-        with trace.start_span(call.traceparent) as span:
+        known = call.method in self._methods or call.method in self._connection_methods
+        name = call.method if known else "unknown method"
+        with trace.start_span(name, call.traceparent) as span, AboutCall(connection.principal.player_id):
             try:
                 connection_method = self._connection_methods.get(call.method)
                 if connection_method is not None:
@@ -197,14 +201,16 @@ class RpcServer:
                 failed = error
             except Refused as refused:
                 failed = json_rpc.error_of_refusal(refused)
-            except Exception:  # noqa: BLE001 - every call is answered
+                trace.note_failure(span, refused)
+            except Exception as fault:  # noqa: BLE001 - every call is answered
                 _log.exception("a call failed", extra={"method": call.method})
+                trace.note_failure(span, fault)
                 failed = json_rpc.CallFailed(json_rpc.INTERNAL_ERROR, internal_error())
             else:
                 self._metrics.succeeded(call.method, started)
                 return answer
-            if call.method in self._methods or call.method in self._connection_methods:
-                self._metrics.failed(call.method, failed.problem.status)
+            if known:
+                self._metrics.failed(call.method, failed.problem.status, failed.problem.reason)
             return Answer(_failure(call, failed, span))
 
     async def _dispatch(self, connection: RpcConnection, call: json_rpc.Call) -> bytes:
@@ -306,21 +312,21 @@ def _overload_answers(
     """Returns the answers to calls above a limit, which are counted and not logged: they would fill the log."""
     _OVERLOADED.labels(refused.reason).inc()
     only = calls[0] if len(calls) == 1 else None
-    with trace.start_span(only.traceparent if isinstance(only, json_rpc.Call) else "") as span:
-        return json_rpc.failures(ids, json_rpc.error_of_refusal(refused), span.trace_id)
+    with trace.start_span("refused for overload", only.traceparent if isinstance(only, json_rpc.Call) else "") as span:
+        return json_rpc.failures(ids, json_rpc.error_of_refusal(refused), trace.trace_id_of(span))
 
 
 def _invalid_call_answers(invalid: Sequence[json_rpc.InvalidCall]) -> list[bytes]:
     """Returns the answers to malformed calls; logs one line for all of one message."""
-    with trace.start_span() as span:
+    with trace.start_span("malformed call") as span:
         log_problem(invalid[0].error.problem, _CALL_REFUSED, {"method": "", "count": len(invalid)}, _OVERLOADED)
-        return [json_rpc.failure(call.id, call.error, span.trace_id) for call in invalid]
+        return [json_rpc.failure(call.id, call.error, trace.trace_id_of(span)) for call in invalid]
 
 
-def _failure(call: json_rpc.Call, failed: json_rpc.CallFailed, span: trace.Trace) -> bytes:
+def _failure(call: json_rpc.Call, failed: json_rpc.CallFailed, span: Span) -> bytes:
     """Returns the answer to a call that failed, and logs it under the same trace."""
     log_problem(failed.problem, _CALL_REFUSED, {"method": call.method, "count": 1}, _OVERLOADED)
-    return json_rpc.failure(call.id, failed, span.trace_id)
+    return json_rpc.failure(call.id, failed, trace.trace_id_of(span))
 
 
 def _request_id(request: Message) -> str:

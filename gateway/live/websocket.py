@@ -38,6 +38,7 @@ DRAIN_POLL_S = 0.02
 
 _log = logging.getLogger(__name__)
 _SOCKETS = Gauge("feltro_edge_sockets", "Open WebSockets")
+_UNSENT = Gauge("feltro_edge_unsent_bytes", "Bytes that wait in the buffers of WebSockets for slow clients")
 _CLOSED = Counter("feltro_edge_sockets_closed", "WebSockets that the gateway has closed, by code", ["code"])
 
 
@@ -350,7 +351,10 @@ class WebSocketServer:
         while True:
             await asyncio.sleep(SWEEP_EVERY_S)
             now = asyncio.get_running_loop().time()
+            unsent = 0
             for number, connection in enumerate(list(self._open), 1):
                 connection.check(now)
+                unsent += connection.transport.get_write_buffer_size()
                 if number % SWEEP_BATCH == 0:
                     await asyncio.sleep(0)
+            _UNSENT.set(unsent)

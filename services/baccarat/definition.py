@@ -8,5 +8,5 @@ from services.baccarat.service import BaccaratService
 from services.kit.table.server.process import GameDefinition
 
 BACCARAT: GameDefinition[Bets, Outcome] = GameDefinition(
-    game=BaccaratGame(), services=lambda bet_commands: [BaccaratService(bet_commands)]
+    game=BaccaratGame(), services=lambda commands: [BaccaratService(commands.bets)]
 )

@@ -12,10 +12,10 @@ from enum import Enum, StrEnum
 
 from services.baccarat import refusals
 from services.kit.cards.card import Card, Rank
-from services.kit.cards.shoe import shuffled_shoe
+from services.kit.cards.shoe import shoe_from, shuffled_shoe
 from services.kit.randomness.tape import Tape
 from services.kit.table.game import Totals
-from services.kit.table.refusals import invalid
+from services.kit.table.refusals import above_maximum, below_minimum, invalid, not_on_felt
 
 
 class Chance(StrEnum):
@@ -86,6 +86,8 @@ class SpecificRules:
     prize_cap_cents: int = 0
     # What one player may bet in a round of Macau on all chances together, a limit of the platform; 0 for none.
     player_maximum_cents: int = 0
+    # After how many cards of the shoe the cut card comes; None for a shuffle before each round (C25).
+    cut_card: int | None = None
 
 
 # -- cards (7, 8) -----------------------------------------------------------------------------------------------------
@@ -224,7 +226,7 @@ class Table:
             felt[chance] = total = felt.get(chance, 0) + cents
             maximum = self.maximum_cents(chance)
             if maximum is not None and total > maximum:
-                raise refusals.above_maximum(chance, total, maximum, f"812/2015:15.{TERMS[chance].paragraph}")
+                raise above_maximum(chance, total, maximum, f"812/2015:15.{TERMS[chance].paragraph}")
         self._verify_player_maximum(felt)
         self._verify_difference(felt)
         return felt
@@ -237,7 +239,7 @@ class Table:
                 raise invalid("bets", "have to be above 0 each")
             left = felt.get(chance, 0) - cents
             if left < 0:
-                raise refusals.not_on_felt(chance, cents)
+                raise not_on_felt(chance, cents)
             if left == 0:
                 del felt[chance]
                 continue
@@ -274,7 +276,7 @@ class Table:
             raise refusals.pairs_not_offered(chance)
         minimum = self.smallest_bet_cents(chance)
         if cents < minimum:
-            raise refusals.below_minimum(chance, cents, minimum)
+            raise below_minimum(chance, cents, minimum, "812/2015:14")
         step = self.step_cents(chance)
         if cents % step:
             rule = f"812/2015:{self.specific_rules.commission.value}"
@@ -330,9 +332,12 @@ class Table:
 
     # -- the cards (6.b, 16) ------------------------------------------------------------------------------------------
 
-    def draw(self, tape: Tape) -> Outcome:
-        """Shuffles the whole shoe and deals a round from it (C25)."""
-        return deal(shuffled_shoe(self.specific_rules.packs, tape))
+    def draw(self, tape: Tape, cards_taken: int = 0) -> Outcome:
+        """Deals from the shoe as earlier rounds have left it; without a cut card, it is shuffled for each (C25)."""
+        rules = self.specific_rules
+        return deal(
+            shuffled_shoe(rules.packs, tape) if rules.cut_card is None else shoe_from(cards_taken, rules.packs, tape)
+        )
 
     # -- prizes (22-26) -----------------------------------------------------------------------------------------------
 

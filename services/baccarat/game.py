@@ -14,6 +14,7 @@ from services.baccarat.engine import (
     Bets,
     Chance,
     Outcome,
+    SpecificRules,
     Table,
     Winner,
     chance_named,
@@ -59,6 +60,10 @@ class BaccaratRules(Table, NoDecisions[Bets, Outcome]):
     # Ponto and banca have to differ (812/2015:13): ponto 1000 and banca 500 may come to stand only with another 500.
     bets_lean_on_each_other = True
 
+    def __init__(self, rules: SpecificRules) -> None:
+        super().__init__(rules)
+        self.cut_card = rules.cut_card
+
     # -- requests -----------------------------------------------------------------------------------------------------
 
     def read_request(self, bets: Sequence[baccarat_pb2.Bet]) -> Bets:
@@ -84,9 +89,14 @@ class BaccaratRules(Table, NoDecisions[Bets, Outcome]):
 
     # -- rounds -------------------------------------------------------------------------------------------------------
 
-    def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape) -> DealtRound[Bets, Outcome]:  # noqa: ARG002
-        """Deals a round, which no stake changes."""
-        outcome = self.draw(tape)
+    def deal(
+        self,
+        stakes: Sequence[StakeOnTable[Bets]],  # noqa: ARG002 - no stake changes the cards
+        tape: Tape,
+        cards_taken: int = 0,
+    ) -> DealtRound[Bets, Outcome]:
+        """Deals a round, which is decided at once."""
+        outcome = self.draw(tape, cards_taken)
         return DecidedAtOnce(outcome, cards_shown=len(outcome.ponto) + len(outcome.banca))
 
     def outcome_message(self, outcome: Outcome) -> baccarat_pb2.Outcome:

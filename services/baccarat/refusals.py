@@ -1,13 +1,10 @@
 """The refusals of a baccarat table, with the facts and the rule that each cites."""
 
-from services.kit.table.refusals import TableRefused
-
-# Longer than any name of a chance; a caller may send any length (G11).
-_SHOWN_NAME_CHARACTERS = 40
+from services.kit.table.refusals import SHOWN_NAME_CHARACTERS, TableRefused
 
 
 def bet_illegal(place: str, why: str) -> TableRefused:
-    shown, rule = place[:_SHOWN_NAME_CHARACTERS], "812/2015:9"
+    shown, rule = place[:SHOWN_NAME_CHARACTERS], "812/2015:9"
     return TableRefused("BET_ILLEGAL", f"`{shown}` is no bet on this table: {why} ({rule}).", place=shown, rule=rule)
 
 
@@ -15,29 +12,6 @@ def pairs_not_offered(place: str) -> TableRefused:
     rule = "812/2015:10"
     sentence = f"`{place}` is not offered here: the table's specific rules have no bets on pairs ({rule})."
     return TableRefused("BET_NOT_OFFERED", sentence, place=place, rule=rule)
-
-
-def below_minimum(place: str, amount_cents: int, minimum_cents: int) -> TableRefused:
-    rule = "812/2015:14"
-    return TableRefused(
-        "BELOW_MINIMUM",
-        f"{amount_cents} cents on `{place}` would be below the minimum of {minimum_cents} ({rule}).",
-        place=place,
-        amount_cents=amount_cents,
-        minimum_cents=minimum_cents,
-        rule=rule,
-    )
-
-
-def above_maximum(place: str, amount_cents: int, maximum_cents: int, rule: str) -> TableRefused:
-    return TableRefused(
-        "ABOVE_MAXIMUM",
-        f"{amount_cents} cents on `{place}` would be above the maximum of {maximum_cents} ({rule}).",
-        place=place,
-        amount_cents=amount_cents,
-        maximum_cents=maximum_cents,
-        rule=rule,
-    )
 
 
 def off_step(place: str, amount_cents: int, step_cents: int, rule: str) -> TableRefused:
@@ -84,14 +58,4 @@ def above_table_limit(chances: str, limit_cents: int, rule: str) -> TableRefused
         " bet less, or wait until others have bet against you.",
         limit_cents=limit_cents,
         rule=rule,
-    )
-
-
-def not_on_felt(place: str, amount_cents: int) -> TableRefused:
-    shown = place[:_SHOWN_NAME_CHARACTERS]
-    return TableRefused(
-        "NOT_ON_FELT",
-        f"There are no {amount_cents} cents on `{shown}` to be taken back.",
-        place=shown,
-        amount_cents=amount_cents,
     )

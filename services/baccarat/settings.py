@@ -5,10 +5,10 @@ from __future__ import annotations
 from pydantic_settings import SettingsConfigDict
 
 from services.kit.settings import ListenAddress
-from services.kit.table.server.settings import GameSettings
+from services.kit.table.server.settings import CardGameSettings
 
 
-class BaccaratSettings(GameSettings):
+class BaccaratSettings(CardGameSettings):
     """Settings of the service, read once at the start."""
 
     model_config = SettingsConfigDict(env_prefix="FELTRO_BACCARAT_")

@@ -9,7 +9,8 @@ from google.protobuf.message import DecodeError
 from feltro.baccarat.v1 import baccarat_pb2
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from services.baccarat.engine import TERMS, Chance, Commission, SpecificRules, Table
+from services.baccarat.engine import CARDS_LIMIT, TERMS, Chance, Commission, SpecificRules, Table
+from services.kit.cards.shoe import PACK
 from services.kit.round_limits import STAKE_LIMIT_CENTS
 from services.kit.table.refusals import invalid, rule_violated
 
@@ -58,6 +59,7 @@ def read(configuration: types_pb2.TableConfiguration) -> SpecificRules:
         macau=message.macau,
         prize_cap_cents=message.prize_cap_cents,
         player_maximum_cents=message.player_maximum_cents,
+        cut_card=_cut_card(message),
     )
     _verify_prize_cap(rules)
     _verify_player_maximum(rules)
@@ -69,6 +71,16 @@ def _verify_packs(packs: int) -> None:
     if packs not in PACKS:
         rule = "812/2015:6.b"
         raise rule_violated(f"{_RULES}.packs", "6, 8", rule, f"The shoe has six or eight packs ({rule}).")
+
+
+def _cut_card(message: baccarat_pb2.SpecificRules) -> int | None:
+    """Returns after how many cards the cut card comes; the cards of a whole round lie behind it (C17, C25)."""
+    cut_card, last = message.cut_card, len(PACK) * message.packs - CARDS_LIMIT
+    if not 0 <= cut_card <= last:
+        rule = "812/2015:20"
+        sentence = f"Behind the cut card lie the {CARDS_LIMIT} cards that a round may take: it comes after 1 to {last}"
+        raise rule_violated(f"{_RULES}.cut_card", 1 if cut_card < 0 else last, rule, f"{sentence} ({rule}).")
+    return cut_card or None
 
 
 def _verify_places(configuration: types_pb2.TableConfiguration, places: int) -> None:

@@ -8,5 +8,5 @@ from services.blackjack.service import BlackjackService
 from services.kit.table.server.process import GameDefinition
 
 BLACKJACK: GameDefinition[Bets, Outcome] = GameDefinition(
-    game=BlackjackGame(), services=lambda bet_commands: [BlackjackService(bet_commands)]
+    game=BlackjackGame(), services=lambda commands: [BlackjackService(commands.bets)]
 )

@@ -14,13 +14,14 @@ from enum import Enum, StrEnum
 from services.blackjack import refusals
 from services.blackjack.scores import BLACKJACK, bank_draws, is_blackjack, is_soft, is_special, low_total, score, value
 from services.kit.cards.card import Card, Rank
-from services.kit.table.refusals import invalid
+from services.kit.table.refusals import above_maximum, below_minimum, invalid, not_on_felt
 
 # The bets of one player: cents by place. Never changed once made.
 Bets = Mapping[int, int]
 
 # The ceiling of the maximum, as a multiple of the minimum (11).
 MAXIMUM_TIMES_MINIMUM = 100
+_LIMITS_RULE = "805/2015:9"
 # A hand may be doubled on these scores (15.b).
 DOUBLE_SCORES = frozenset({9, 10, 11})
 # Up to this score a hand must draw to stay in the game (15.a), and above it may stand (15.c).
@@ -55,6 +56,8 @@ class SpecificRules:
     insurance: bool = True
     # 16.e
     special_prizes: bool = True
+    # After how many cards of the shoe the cut card comes; None for a shuffle before each round (B23).
+    cut_card: int | None = None
 
 
 # -- what players decide (15, 20.b, 21) -------------------------------------------------------------------------------
@@ -269,7 +272,7 @@ class Table:
             self._verify_bet(place, cents)
             felt[place] = total = felt.get(place, 0) + cents
             if total > self.specific_rules.maximum_cents:
-                raise refusals.above_maximum(place, total, self.specific_rules.maximum_cents)
+                raise above_maximum(place, total, self.specific_rules.maximum_cents, _LIMITS_RULE)
         if len(felt) > self.specific_rules.places_per_player:
             raise refusals.too_many_places(len(felt), self.specific_rules.places_per_player)
         return felt
@@ -282,7 +285,7 @@ class Table:
                 raise invalid("bets", f"have no amount above 0 on place {place}")
             left = felt.get(place, 0) - cents
             if left < 0:
-                raise refusals.not_on_felt(place, cents)
+                raise not_on_felt(place, cents)
             if left == 0:
                 del felt[place]
                 continue
@@ -292,7 +295,7 @@ class Table:
 
     def _verify_bet(self, place: int, cents: int) -> None:
         if cents < self.minimum_cents:
-            raise refusals.below_minimum(place, cents, self.minimum_cents)
+            raise below_minimum(place, cents, self.minimum_cents, _LIMITS_RULE)
         if cents % self.specific_rules.step_cents:
             raise refusals.off_step(place, cents, self.specific_rules.step_cents)
 

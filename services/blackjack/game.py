@@ -12,7 +12,7 @@ from services.blackjack.dealt_round import DealtBlackjack
 from services.blackjack.engine import SpecificRules, Table, bet_name
 from services.blackjack.messages import Bets, Outcome
 from services.blackjack.rules import text as rules_text
-from services.kit.cards.shoe import shuffled_shoe
+from services.kit.cards.shoe import shoe_from, shuffled_shoe
 from services.kit.randomness.tape import Tape
 from services.kit.table.game import PlayerLimits, StakeOnTable
 from services.kit.table.refusals import invalid
@@ -48,6 +48,7 @@ class BlackjackRules(PlayerLimits):
     def __init__(self, rules: SpecificRules) -> None:
         self.table = Table(rules)
         self.minimum_cents = rules.minimum_cents
+        self.cut_card = rules.cut_card
         self._places = {bet_name(place): place for place in range(1, rules.places + 1)}
 
     # -- requests -----------------------------------------------------------------------------------------------------
@@ -129,9 +130,11 @@ class BlackjackRules(PlayerLimits):
 
     # -- dealing ------------------------------------------------------------------------------------------------------
 
-    def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape) -> DealtBlackjack:
-        """Shuffles the whole shoe anew for each round (B23), and deals from it."""
-        return dealt_round.deal(self.table, stakes, shuffled_shoe(self.table.specific_rules.packs, tape))
+    def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape, cards_taken: int = 0) -> DealtBlackjack:
+        """Deals from the shoe as earlier rounds have left it; without a cut card, it is shuffled for each (B23)."""
+        packs = self.table.specific_rules.packs
+        shoe = shuffled_shoe(packs, tape) if self.cut_card is None else shoe_from(cards_taken, packs, tape)
+        return dealt_round.deal(self.table, stakes, shoe)
 
     # -- pay ----------------------------------------------------------------------------------------------------------
 

@@ -2,40 +2,13 @@
 
 from collections.abc import Iterable
 
-from services.kit.table.refusals import TableRefused
-
-# Longer than any name of a place; a caller may send any length (G11).
-_SHOWN_NAME_CHARACTERS = 40
+from services.kit.table.refusals import SHOWN_NAME_CHARACTERS, TableRefused
 
 
 def place_unknown(place: str, places: int) -> TableRefused:
-    rule, shown = "805/2015:4.a", place[:_SHOWN_NAME_CHARACTERS]
+    rule, shown = "805/2015:4.a", place[:SHOWN_NAME_CHARACTERS]
     sentence = f"Bets lie on the places 1 to {places} of this table, and `{shown}` is none of them ({rule})."
     return TableRefused("PLACE_UNKNOWN", sentence, place=shown, places=places, rule=rule)
-
-
-def below_minimum(place: int, amount_cents: int, minimum_cents: int) -> TableRefused:
-    rule = "805/2015:9"
-    return TableRefused(
-        "BELOW_MINIMUM",
-        f"{amount_cents} cents on place {place} would be below the minimum of {minimum_cents} ({rule}).",
-        place=place,
-        amount_cents=amount_cents,
-        minimum_cents=minimum_cents,
-        rule=rule,
-    )
-
-
-def above_maximum(place: int, amount_cents: int, maximum_cents: int) -> TableRefused:
-    rule = "805/2015:9"
-    return TableRefused(
-        "ABOVE_MAXIMUM",
-        f"{amount_cents} cents on place {place} would be above the maximum of {maximum_cents} ({rule}).",
-        place=place,
-        amount_cents=amount_cents,
-        maximum_cents=maximum_cents,
-        rule=rule,
-    )
 
 
 def off_step(place: int, amount_cents: int, step_cents: int) -> TableRefused:
@@ -49,11 +22,6 @@ def off_step(place: int, amount_cents: int, step_cents: int) -> TableRefused:
         step_cents=step_cents,
         rule=rule,
     )
-
-
-def not_on_felt(place: int, amount_cents: int) -> TableRefused:
-    sentence = f"There are no {amount_cents} cents on place {place} to be taken back."
-    return TableRefused("NOT_ON_FELT", sentence, place=place, amount_cents=amount_cents)
 
 
 def too_many_places(places: int, limit: int) -> TableRefused:
@@ -81,7 +49,7 @@ def not_your_turn(place: int, turn_of: Iterable[int]) -> TableRefused:
 
 def not_your_place(place: int, turn_of: Iterable[int]) -> TableRefused:
     sentence = f"You have no bet on place {place}: only its player decides for it."
-    return TableRefused("NOT_YOUR_TURN", sentence, place=place, turn_of=_listed(turn_of))
+    return TableRefused("NOT_YOUR_PLACE", sentence, place=place, turn_of=_listed(turn_of))
 
 
 def _listed(places: Iterable[int]) -> str:

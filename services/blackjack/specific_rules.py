@@ -8,6 +8,7 @@ from feltro.blackjack.v1 import blackjack_pb2
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.blackjack.engine import MAXIMUM_TIMES_MINIMUM, SpecificRules
+from services.kit.cards.shoe import PACK
 from services.kit.table.refusals import TableRefused, invalid, rule_violated
 
 REGULATION = "805/2015"
@@ -29,8 +30,9 @@ def read(configuration: types_pb2.TableConfiguration) -> SpecificRules:
     places = _places(configuration, message.places)
     step_cents = _step_cents(message.step_cents)
     minimum_cents = _minimum_cents(message.minimum_cents, step_cents)
+    packs = _packs(message.packs)
     return SpecificRules(
-        packs=_packs(message.packs),
+        packs=packs,
         places=places,
         places_per_player=_places_per_player(message.places_per_player, places),
         minimum_cents=minimum_cents,
@@ -41,6 +43,7 @@ def read(configuration: types_pb2.TableConfiguration) -> SpecificRules:
         splits_limit=_splits_limit(message.splits_limit),
         insurance=not message.without_insurance,
         special_prizes=not message.without_special_prizes,
+        cut_card=_cut_card(message.cut_card, packs),
     )
 
 
@@ -58,6 +61,7 @@ def message(rules: SpecificRules) -> blackjack_pb2.SpecificRules:
         splits_limit=rules.splits_limit or 0,
         without_insurance=not rules.insurance,
         without_special_prizes=not rules.special_prizes,
+        cut_card=rules.cut_card or 0,
     )
 
 
@@ -77,6 +81,17 @@ def _packs(packs: int) -> int:
         bound = ", ".join(map(str, PACKS))
         raise _violated("packs", bound, "4.b", f"The shoe has one of {bound} packs")
     return packs
+
+
+def _cut_card(cut_card: int, packs: int) -> int | None:
+    """Returns after how many cards the cut card comes; a pack lies behind it, more than a round takes (B23)."""
+    last = len(PACK) * (packs - 1)
+    if not 0 <= cut_card <= last:
+        sentence = (
+            f"In a shoe of {packs} packs the cut card has a whole pack behind it: it comes after 1 to {last} cards"
+        )
+        raise _violated("cut_card", 1 if cut_card < 0 else last, "4.b", sentence)
+    return cut_card or None
 
 
 def _places(configuration: types_pb2.TableConfiguration, places: int) -> int:

@@ -9,9 +9,7 @@ import signal
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
-from prometheus_client import start_http_server
-
-from services.kit import background
+from services.kit import background, metrics_server
 
 # Objects made before the collector looks at the young ones: nearly all are dropped together, with their request, their
 # group or their round.
@@ -33,6 +31,8 @@ class TaskSupervisor:
         """What the first task that ended by itself has failed with."""
         self.stopping = asyncio.Event()
         """It is time to stop: a stop was requested, or a task has failed."""
+        self.is_serving = False
+        """Whether calls may be sent to the process; the process itself says so."""
         self.stop_now = asyncio.Event()
         """A stop was requested once more: nothing is waited for any longer."""
         self._process = process
@@ -79,10 +79,9 @@ class TaskSupervisor:
 async def run_until_stopped(
     supervisor: TaskSupervisor, serving: Awaitable[_Result], metrics_listen: str | None
 ) -> _Result:
-    """Serves until SIGTERM or SIGINT requests a stop; Prometheus reads the metrics at `metrics_listen`."""
+    """Serves until SIGTERM or SIGINT requests a stop; metrics and readiness are read at `metrics_listen`."""
     if metrics_listen is not None:
-        host, _, port = metrics_listen.rpartition(":")
-        start_http_server(int(port), host)
+        metrics_server.start(metrics_listen, lambda: supervisor.is_serving and not supervisor.stopping.is_set())
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, supervisor.request_stop)
     return await serving

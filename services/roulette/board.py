@@ -12,10 +12,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from itertools import pairwise, product
+from types import MappingProxyType
 
 from services.roulette.wheel import BLACK, RED, Wheel
 
@@ -59,7 +61,9 @@ _ROW_WIDTH, _ROW_HEIGHT = 12, 2
 _OUTER_EDGE = 0
 
 
-def places(wheel: Wheel) -> dict[str, Place]:
+# Every table with the wheel shares them: to find them costs more than a whole round.
+@cache
+def places(wheel: Wheel) -> Mapping[str, Place]:
     """Returns all places of a wheel's board by name, those with the fewest numbers first."""
     ascending = wheel.ascending
     found = [
@@ -70,7 +74,7 @@ def places(wheel: Wheel) -> dict[str, Place]:
         )
     ]
     found += (Place(name, kind, _in_order(numbers, ascending), frozenset(numbers)) for name, kind, numbers in _boxes())
-    return {place.name: place for place in found}
+    return MappingProxyType({place.name: place for place in found})
 
 
 def _covered_by_a_chip(wheel: Wheel) -> set[frozenset[str]]:

@@ -6,8 +6,10 @@ place of the board and is paid as a bet of its own kind (807/2015:15).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
 
 from services.roulette.wheel import Wheel
 
@@ -51,10 +53,12 @@ ORPHELINS = CallBet(  # órfãos, the 8 numbers in neither series (807/2015:8.c)
 )
 
 
-def call_bets(wheel: Wheel) -> dict[str, CallBet]:
+# Every table with the wheel shares them.
+@cache
+def call_bets(wheel: Wheel) -> Mapping[str, CallBet]:
     """Returns all call bets on the French wheel by name."""
     found = [VOISINS, TIERS, ORPHELINS, *_neighbours(wheel), *_finals(wheel)]
-    return {call_bet.name: call_bet for call_bet in found}
+    return MappingProxyType({call_bet.name: call_bet for call_bet in found})
 
 
 def _neighbours(wheel: Wheel) -> Iterator[CallBet]:

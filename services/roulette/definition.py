@@ -8,5 +8,5 @@ from services.roulette.game import RouletteGame
 from services.roulette.service import RouletteService
 
 ROULETTE: GameDefinition[Bets, Outcome] = GameDefinition(
-    game=RouletteGame(), services=lambda bet_commands: [RouletteService(bet_commands)]
+    game=RouletteGame(), services=lambda commands: [RouletteService(commands.bets)]
 )

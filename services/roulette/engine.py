@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from services.kit.randomness.tape import Tape
-from services.kit.table.refusals import TableRefused, invalid
+from services.kit.table.refusals import TableRefused, above_maximum, below_minimum, invalid, not_on_felt
 from services.roulette import board, call_bets, refusals
 from services.roulette.board import Kind
 from services.roulette.unknown_places import unknown_place
@@ -111,7 +111,9 @@ class Table:
         self.offered_places = {
             place.name: _offer(place, rules) for place in self.board.values() if place.kind not in excluded
         }
-        self.call_bets = {} if rules.wheel.articles.call_bets is None else call_bets.call_bets(rules.wheel)
+        self.call_bets: Mapping[str, call_bets.CallBet] = (
+            {} if rules.wheel.articles.call_bets is None else call_bets.call_bets(rules.wheel)
+        )
         self.outcomes = tuple(
             Outcome(number, colour_of(number), pocket) for pocket, number in enumerate(rules.wheel.order)
         )
@@ -143,7 +145,7 @@ class Table:
             felt[place] = total = felt.get(place, 0) + cents
             if total > offer.maximum_cents:
                 rule = self.wheel.articles.cite(self.wheel.articles.maximum, TERMS[offer.place.kind].paragraph)
-                raise refusals.above_maximum(place, total, offer.maximum_cents, rule)
+                raise above_maximum(place, total, offer.maximum_cents, rule)
         if self.total_maximum_cents and (staked := sum(felt.values())) > self.total_maximum_cents:
             rule = self.wheel.articles.cite(self.wheel.articles.options)
             raise refusals.above_total(staked, self.total_maximum_cents, rule)
@@ -157,7 +159,7 @@ class Table:
                 raise invalid("bets", f"have no amount above 0 on `{place}`")
             left = felt.get(place, 0) - cents
             if left < 0:
-                raise refusals.not_on_felt(place, cents)
+                raise not_on_felt(place, cents)
             if left == 0:
                 del felt[place]
                 continue
@@ -210,7 +212,7 @@ class Table:
         """Returns why this amount cannot be a bet on this place."""
         articles, place = self.wheel.articles, offer.place
         if cents < self.minimum_cents:
-            return refusals.below_minimum(place.name, cents, offer.minimum_cents, articles.cite(articles.minimum))
+            return below_minimum(place.name, cents, offer.minimum_cents, articles.cite(articles.minimum))
         return refusals.odd_cents(place.name, cents, articles.cite(articles.prizes, TERMS[place.kind].paragraph))
 
     # -- the ball (6.a, 6.c) ----------------------------------------------------------------------------------------

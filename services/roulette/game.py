@@ -8,8 +8,8 @@ from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.table.game import NoDecisions, PlayerLimits
-from services.kit.table.refusals import invalid
-from services.roulette import refusals, specific_rules
+from services.kit.table.refusals import below_minimum, invalid
+from services.roulette import specific_rules
 from services.roulette.engine import STAKE, TERMS, Bets, OfferedPlace, Outcome, Table
 from services.roulette.rules import text as rules_text
 from services.roulette.wheel import Colour, colour_of
@@ -69,7 +69,7 @@ class RouletteRules(Table, PlayerLimits, NoDecisions[Bets, Outcome]):
             components = self.components(name, amount_cents)
             if len(components) > 1 and amount_cents < minimum_unit_cents:
                 rule = self.wheel.articles.cite(self.wheel.articles.minimum)
-                raise refusals.below_minimum(name, amount_cents, minimum_unit_cents, rule)
+                raise below_minimum(name, amount_cents, minimum_unit_cents, rule)
             for place, cents in components:
                 read[place] = read.get(place, 0) + cents
         return read

@@ -4,6 +4,7 @@ import sys
 
 import uvloop
 
+from services.kit import trace_export
 from services.kit.logs import log_to_stderr
 from services.kit.settings import load_or_exit
 from services.kit.supervision import prepare_memory
@@ -14,6 +15,7 @@ from services.wallet.settings import WalletSettings
 def main() -> int:
     settings = load_or_exit(WalletSettings)
     log_to_stderr(settings.log_level)
+    trace_export.start("wallet", settings.otlp_endpoint)
     prepare_memory()
     uvloop.run(serve(settings))
     return 0

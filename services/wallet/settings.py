@@ -11,6 +11,7 @@ from services.kit.access.settings import KeysLocation, TokenSettings
 from services.kit.bus.settings import BusSettings
 from services.kit.rpc.settings import GrpcSettings
 from services.kit.settings import Environment, ListenAddress
+from services.kit.trace_export import TraceSettings
 from services.wallet.audit.auditor import DEFAULT_ROUND_HOURS
 from services.wallet.model.state import (
     DEFAULT_RELEVANT_CENTS,
@@ -29,7 +30,7 @@ def _read_game_keys(value: object) -> object:
         raise ValueError('has to be JSON, a file for each game: {"<game>": "/run/keys/<game>.json"}') from None
 
 
-class WalletSettings(TokenSettings, BusSettings, GrpcSettings):
+class WalletSettings(TokenSettings, BusSettings, GrpcSettings, TraceSettings):
     """The settings of one wallet process, read once at its start."""
 
     model_config = SettingsConfigDict(
@@ -49,6 +50,9 @@ class WalletSettings(TokenSettings, BusSettings, GrpcSettings):
     # Transactions under way at once, each over its own connection: with three, one is decided while the database writes
     # another.
     lanes: int = Field(3, ge=1, le=16)
+    # On how many servers of the bus the streams and buckets are kept that this process creates: 1 of a single server,
+    # 3 of a cluster.
+    stream_replicas: int = Field(1, ge=1, le=5)
     # How long a stopping process waits for calls under way.
     stop_grace_s: float = Field(10.0, ge=0, le=60)
     audit_every_s: float = Field(3600.0, ge=1)

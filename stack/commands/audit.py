@@ -6,8 +6,9 @@ import sys
 
 from services.kit.settings import load_or_exit
 from services.wallet.audit.command import NOT_CHECKED, command
-from stack.commands.programs import AUDIT_ROUND_HOURS, WALLET_DATABASE, WALLET_ROLE
+from stack.commands.programs import AUDIT_ROUND_HOURS
 from stack.data_folder import DataFolder
+from stack.databases import WALLET_DATABASE, WALLET_ROLE
 from stack.servers.postgres import EmbeddedPostgres
 from stack.settings import StackSettings
 

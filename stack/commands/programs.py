@@ -6,11 +6,11 @@ import json
 import signal
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from services.kit.bus.permissions import GATEWAY, WALLET
 from stack.data_folder import DataFolder
+from stack.databases import WALLET_DATABASE, WALLET_ROLE
 from stack.entropy_keys import entropy_keys
 from stack.games import GAMES, StackGame
 from stack.issuer import AUDIENCE, ISSUER, DevelopmentIssuer
@@ -20,27 +20,8 @@ from stack.servers.postgres import EmbeddedPostgres
 from stack.settings import LOOPBACK, ROOT, WEB_BUILD, StackSettings
 from stack.table_key import table_key_file
 
-WALLET_DATABASE, WALLET_ROLE = "feltro_wallet", "feltro_wallet"
 # Hands of the tables in stack/tables wait for their players for 30 days: the audit reports what is open for longer.
 AUDIT_ROUND_HOURS = 31 * 24
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceDatabase:
-    """The database of a service, and the roles that may connect to it and to no other."""
-
-    service: str
-    name: str
-    owner: str
-    """The owner of the schema, for `feltro migrate` alone."""
-    user: str
-    """The role of the service."""
-
-
-DATABASES = (
-    ServiceDatabase("wallet", WALLET_DATABASE, "feltro_wallet_owner", WALLET_ROLE),
-    *(ServiceDatabase(game.name, game.database, f"{game.database}_owner", game.database) for game in GAMES),
-)
 
 
 class PlatformPrograms:

@@ -21,8 +21,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from services.kit.settings import load_or_exit
 from stack import ports
 from stack.commands.disk_watch import DiskWatch
-from stack.commands.programs import DATABASES, PlatformPrograms, ServiceDatabase
+from stack.commands.programs import PlatformPrograms
 from stack.data_folder import RUN_VARIABLE, DataFolder, FolderInUse, FolderUnusable
+from stack.databases import DATABASES, ServiceDatabase
 from stack.games import GAMES
 from stack.processes import leftovers
 from stack.processes.child import ChildProcess

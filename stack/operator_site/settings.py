@@ -14,6 +14,8 @@ class OperatorSiteSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="FELTRO_OPERATOR_SITE_", extra="ignore", frozen=True)
 
     listen: ListenAddress
+    # Our own address as the player's browser knows it; unset, where we listen.
+    address: str = Field(default="", pattern=r"^(https?://[^/]+)?$")
     # The platform's address as the player's browser knows it: the site sends a browser back there and nowhere else.
     gateway: str = Field(pattern=r"^https?://[^/]+$")
     # The development issuer's folder, with its key.
@@ -22,4 +24,4 @@ class OperatorSiteSettings(ServiceSettings):
     @property
     def origin(self) -> str:
         """Our own address as the player's browser knows it."""
-        return f"http://{self.listen}"
+        return self.address or f"http://{self.listen}"

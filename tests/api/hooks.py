@@ -96,7 +96,30 @@ _DEPENDENT_FIELDS: dict[str, set[str]] = {
         "configuration.open_hand_hours",
         "configuration.rules",
         "configuration.rules.maxima[0].kind",
+        "configuration.inactivity.rebuy_grace_seconds",
+        # Of poker: amounts and times that have to fit each other, or where 0 means a default outside of the bounds.
+        *(
+            f"configuration.rules.{name}"
+            for name in (
+                "allowed_aids",
+                "approvals",
+                "approvals[0]",
+                "bet_units",
+                "cave_max_cents",
+                "commission_cap_cents",
+                "decision_time_s",
+                "gateway_pause_s",
+                "rebuy_grace_s",
+                "recovery_limit_s",
+                "small_blind_cents",
+                "time_bank_cap_s",
+                "top_up_to_max_cents",
+                "top_up_to_min_cents",
+            )
+        ),
     },
+    # A move is of the table's game.
+    "TableService_Act": {"move"},
     "SessionService_SetInactivityPolicy": {"policy.rebuy_grace_seconds"},
 }
 # … the fields of all operations: a token stands for a place in one list …

@@ -65,6 +65,7 @@ def test_the_installed_package_registers_every_command(capsys: pytest.CaptureFix
     assert [line.split()[0] for line in usage] == [
         "audit",
         "call",
+        "health",
         "migrate",
         "nats-permissions",
         "replay",

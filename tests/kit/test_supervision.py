@@ -63,19 +63,36 @@ async def test_signals_ask_to_stop_and_then_not_to_wait() -> None:
     assert await asyncio.wait_for(serving, TIMEOUT_S) == "stopped"
 
 
+async def _answer(port: int, path: str) -> bytes:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"GET {path} HTTP/1.0\r\n\r\n".encode())
+    answer = await reader.read()
+    writer.close()
+    return answer
+
+
 async def test_metrics_are_read_where_the_settings_say() -> None:
-    supervisor = TaskSupervisor("wallet")
     port = free_port()
 
-    async def serve() -> bytes:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(b"GET /metrics HTTP/1.0\r\n\r\n")
-        answer = await reader.read()
-        writer.close()
-        return answer
-
-    answer = await asyncio.wait_for(run_until_stopped(supervisor, serve(), f"127.0.0.1:{port}"), TIMEOUT_S)
+    answer = await asyncio.wait_for(
+        run_until_stopped(TaskSupervisor("wallet"), _answer(port, "/metrics"), f"127.0.0.1:{port}"), TIMEOUT_S
+    )
     assert b"python_info" in answer
+
+
+async def test_a_process_is_ready_while_it_serves_and_no_stop_is_requested() -> None:
+    supervisor, port = TaskSupervisor("wallet"), free_port()
+
+    async def serve() -> list[bytes]:
+        answers = [await _answer(port, "/readyz")]
+        supervisor.is_serving = True
+        answers.append(await _answer(port, "/readyz"))
+        supervisor.request_stop()
+        answers.append(await _answer(port, "/readyz"))
+        return [answer.split()[1] for answer in answers]
+
+    serving = run_until_stopped(supervisor, serve(), f"127.0.0.1:{port}")
+    assert await asyncio.wait_for(serving, TIMEOUT_S) == [b"503", b"200", b"503"]
 
 
 def test_what_lives_as_long_as_the_process_is_not_collected_again_and_again() -> None:

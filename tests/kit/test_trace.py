@@ -14,10 +14,11 @@ import pytest_asyncio
 from google.protobuf.message import Message
 
 from feltro.relay.v1 import relay_pb2, relay_pb2_grpc
+from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import session_pb2, session_pb2_grpc
 from services.kit import trace
 from services.kit.access.identity import Caller
-from services.kit.logs import JsonLines
+from services.kit.logs import AboutCall, JsonLines, note_player
 from services.kit.table.wallet.grpc_client import GrpcWallet
 from stack.issuer import DevelopmentIssuer
 from tests.kit.fake_service import FakeService, serving
@@ -36,33 +37,35 @@ HEADER = f"00-{TRACE_ID}-00f067aa0ba902b7-01"
         HEADER.replace(TRACE_ID, "0" * 32),
         HEADER.replace("00f067aa0ba902b7", "0" * 16),
         "ff" + HEADER[2:],
-        HEADER + "\n",
-        "01" + HEADER[2:] + "-" + "x" * 300,
+        "01" + HEADER[2:] + "-" + "x" * 600,
     ],
 )
 def test_a_malformed_header_begins_a_new_trace(header: str) -> None:
     assert trace.parse(header) is None
-    assert len(trace.start_span(header).trace_id) == 32
+    began = trace.trace_id_of(trace.begin("a call", header))
+    assert len(began) == 32
+    assert began != TRACE_ID
 
 
 def test_a_trace_continues_under_a_span_of_its_own() -> None:
-    span = trace.start_span(HEADER)
-    assert span.trace_id == TRACE_ID
-    assert span.span_id != "00f067aa0ba902b7"
-    assert trace.parse(span.header) is not None
+    span = trace.begin("a call", HEADER)
+    version, trace_id, span_id, flags = trace.header_of(span).split("-")
+    assert (version, trace_id, flags) == ("00", TRACE_ID, "01")
+    assert span_id != "00f067aa0ba902b7"
+    assert trace.trace_id_of(trace.begin("its child", trace.header_of(span))) == TRACE_ID
     # A later version of the standard may have more fields.
-    later = trace.parse("01" + HEADER[2:] + "-more")
-    assert later is not None
-    assert later.header == HEADER
+    assert trace.trace_id_of(trace.begin("a call", "01" + HEADER[2:] + "-more")) == TRACE_ID
 
 
 def test_a_trace_is_current_inside_and_not_after() -> None:
     assert trace.traceparent() == ""
-    with trace.start_span(HEADER) as outer:
+    with trace.start_span("outer", HEADER) as outer:
         assert trace.trace_id() == TRACE_ID
-        with trace.start_span() as inner:
+        with trace.start_span("inner") as inner:
             assert trace.current() is inner
-        assert trace.traceparent() == outer.header
+        assert trace.traceparent() == trace.header_of(outer)
+        with trace.continued("nonsense"):
+            assert trace.current() is None
     assert trace.current() is None
 
 
@@ -74,8 +77,20 @@ def logged_line() -> dict[str, object]:
 
 def test_every_log_line_carries_the_trace_of_its_call() -> None:
     assert "trace_id" not in logged_line()
-    with trace.start_span(HEADER):
+    with trace.start_span("a call", HEADER):
         assert logged_line()["trace_id"] == TRACE_ID
+
+
+def test_every_log_line_says_which_player_table_and_round_its_call_is_about() -> None:
+    with AboutCall() as about:
+        about.request = table_pb2.ActRequest(table_id="salon", round_id="salon.7", request_id="r")
+        note_player("ana")
+        line = logged_line()
+        assert (line["player_id"], line["table_id"], line["round_id"]) == ("ana", "salon", "salon.7")
+        # Whatever a client has put there: a token is no id.
+        about.request = table_pb2.ActRequest(table_id="salon", round_id="e" * 300)
+        assert logged_line().keys() & {"table_id", "round_id"} == {"table_id"}
+    assert "player_id" not in logged_line()
 
 
 async def test_a_task_that_outlives_its_call_is_no_part_of_it() -> None:
@@ -86,7 +101,7 @@ async def test_a_task_that_outlives_its_call_is_no_part_of_it() -> None:
         await ended.wait()
         return before, trace.trace_id()
 
-    with trace.start_span(HEADER):
+    with trace.start_span("a call", HEADER):
         outliving = asyncio.create_task(outlive())
         await asyncio.sleep(0)
     ended.set()
@@ -165,7 +180,7 @@ async def test_a_players_call_reaches_the_ledger_in_its_trace(
 ) -> None:
     token = issuer.token(["game"], "roulette")
     wallet = GrpcWallet(channel, lambda: (("authorization", f"Bearer {token}"),))
-    with trace.start_span(HEADER):
+    with trace.start_span("a call", HEADER):
         await wallet.get_session(session_pb2.GetSessionRequest(session_id="s"))
         # What a table does for all its players belongs to no call.
         await wallet.announce_round(session_pb2.AnnounceRoundRequest(round_id="r"))

@@ -13,7 +13,7 @@ from feltro.baccarat.v1 import baccarat_pb2, baccarat_pb2_grpc
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from stack.issuer import DevelopmentIssuer
-from tests.processes.game import GameClient, GameProcess
+from tests.processes.game import CardGameProcess, GameClient
 from tests.processes.service import CHANNEL_OPTIONS
 
 # The tables of Macau in tests: what ponto and banca of all players may differ by.
@@ -21,7 +21,7 @@ PRIZE_CAP_CENTS = 100_000
 
 
 @dataclass
-class BaccaratProcess(GameProcess):
+class BaccaratProcess(CardGameProcess):
     """One `python -m services.baccarat`, a replica."""
 
     name = "baccarat"

@@ -12,21 +12,16 @@ import grpc
 from feltro.blackjack.v1 import blackjack_pb2, blackjack_pb2_grpc
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from stack.entropy_keys import entropy_keys_file
 from stack.issuer import DevelopmentIssuer
-from tests.processes.game import GameClient, GameProcess
+from tests.processes.game import CardGameProcess, GameClient
 from tests.processes.service import CHANNEL_OPTIONS
 
 
 @dataclass
-class BlackjackProcess(GameProcess):
+class BlackjackProcess(CardGameProcess):
     """One `python -m services.blackjack`, a replica."""
 
     name = "blackjack"
-
-    def variables(self) -> dict[str, str]:
-        keys = entropy_keys_file(self.home, self.name)
-        return {**super().variables(), "FELTRO_BLACKJACK_ENTROPY_KEYS_FILE": str(keys)}
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[BlackjackClient]:
@@ -87,6 +82,13 @@ class BlackjackClient(GameClient):
             bets=[blackjack_pb2.Bet(place=place, amount_cents=cents)],
         )
         return await self.blackjack.PlaceBets(request, metadata=self.player(player_id))
+
+    async def cancel_bets(
+        self, player_id: str, table_id: str, round_id: str, request_id: str
+    ) -> blackjack_pb2.CancelBetsResponse:
+        """Takes all bets of the player back."""
+        request = blackjack_pb2.CancelBetsRequest(request_id=request_id, table_id=table_id, round_id=round_id)
+        return await self.blackjack.CancelBets(request, metadata=self.player(player_id))
 
     async def deal(self, player_id: str, table_id: str, round_id: str) -> blackjack_pb2.DealResponse:
         request = blackjack_pb2.DealRequest(table_id=table_id, round_id=round_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,6 +14,22 @@ from cryptography.x509.oid import NameOID
 from services.kit.rpc.transport import CertificateFiles, Transport
 
 _VALID_FOR = timedelta(days=2)
+_AUTHORITY_USAGE = x509.KeyUsage(
+    key_cert_sign=True,
+    crl_sign=True,
+    **dict.fromkeys(
+        (
+            "digital_signature",
+            "content_commitment",
+            "key_encipherment",
+            "data_encipherment",
+            "key_agreement",
+            "encipher_only",
+            "decipher_only",
+        ),
+        False,
+    ),
+)
 
 
 class CertificateAuthority:
@@ -26,17 +43,19 @@ class CertificateAuthority:
         certificate = (
             self._builder(self._name, self._key.public_key())
             .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+            .add_extension(_AUTHORITY_USAGE, critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(self._key.public_key()), critical=False)
             .sign(self._key, hashes.SHA256())
         )
         self.file = home / "ca.pem"
         self.file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 
-    def issue(self, name: str, folder: str = "") -> CertificateFiles:
-        """Issues a certificate for a name such as `wallet.feltro`; issued again, it replaces the last one."""
+    def issue(self, name: str, folder: str = "", also: Iterable[str] = ()) -> CertificateFiles:
+        """Issues a certificate for a name such as `wallet.feltro`, and others; another one replaces it."""
         key = ec.generate_private_key(ec.SECP256R1())
         certificate = (
             self._builder(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]), key.public_key())
-            .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+            .add_extension(x509.SubjectAlternativeName([x509.DNSName(each) for each in (name, *also)]), critical=False)
             .sign(self._key, hashes.SHA256())
         )
         home = self._home / (folder or name)
@@ -69,6 +88,8 @@ class CertificateAuthority:
             .issuer_name(self._name)
             .public_key(key)
             .serial_number(x509.random_serial_number())
+            # Python 3.13 and newer refuse a certificate that does not name its authority's key.
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False)
             .not_valid_before(now - _VALID_FOR)
             .not_valid_after(now + _VALID_FOR)
         )

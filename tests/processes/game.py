@@ -10,6 +10,7 @@ import grpc
 from google.protobuf.message import Message
 
 from feltro.table.v1 import table_pb2, table_pb2_grpc, types_pb2
+from stack.entropy_keys import entropy_keys_file
 from stack.issuer import DevelopmentIssuer
 from stack.table_key import table_key_file
 from tests.processes.service import ServiceProcess
@@ -38,6 +39,15 @@ class GameProcess(ServiceProcess):
     def client(self) -> AbstractAsyncContextManager[GameClient]:
         """Opens a client of the game; each game has its own."""
         raise NotImplementedError
+
+
+@dataclass
+class CardGameProcess(GameProcess):
+    """A replica of a game that seals the cards of its shoes."""
+
+    def variables(self) -> dict[str, str]:
+        keys = entropy_keys_file(self.home, self.name)
+        return {**super().variables(), f"FELTRO_{self.name.upper()}_ENTROPY_KEYS_FILE": str(keys)}
 
 
 class GameClient:

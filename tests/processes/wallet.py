@@ -18,6 +18,7 @@ from feltro.wallet.v1 import (
     relevant_events_pb2_grpc,
     session_pb2,
     session_pb2_grpc,
+    tournament_pb2_grpc,
     types_pb2,
     wallet_pb2,
     wallet_pb2_grpc,
@@ -66,6 +67,9 @@ class WalletClient:
         self.platform: platform_pb2_grpc.PlatformServiceAsyncStub = platform_pb2_grpc.PlatformServiceStub(channel)
         self.relevant_events: relevant_events_pb2_grpc.RelevantEventServiceAsyncStub = (
             relevant_events_pb2_grpc.RelevantEventServiceStub(channel)
+        )
+        self.tournaments: tournament_pb2_grpc.TournamentMoneyServiceAsyncStub = (
+            tournament_pb2_grpc.TournamentMoneyServiceStub(channel)
         )
         self.health = health_pb2_grpc.HealthStub(channel)
         self.channel = channel

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from typing import Protocol, TypeVar
 
 from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
+from tests.processes import ledger_audit
 from tests.processes.databases import OWNER_ROLE, connect_asyncpg
 from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
 from tests.processes.databases import WALLET_ROLE as WALLET_USER
@@ -69,19 +68,14 @@ def one_game_platform(
             asyncio.run(platform.open_tables())
             yield platform
             found = asyncio.run(differences(game))
-            audit = subprocess.run(
-                [sys.executable, "-m", "services.kit.command", "audit", "--database-url", wallet.database_url],
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            violations = asyncio.run(ledger_audit.violations_at(wallet.database_url))
         finally:
             game.end()
             wallet.end()
     postgres.drop_database(game_database)
     postgres.drop_database(wallet_database)
     assert not found
-    assert audit.returncode == 0, audit.stdout + audit.stderr
+    assert not violations
 
 
 async def differences(game: GameProcess) -> list[str]:

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 
+from tests.simulation.caves.random_run import RandomPokerRun
 from tests.simulation.decisions.random_run import RandomBlackjackRun
 from tests.simulation.random_run import RandomRun
 from tests.simulation.table_limits.macau import RandomMacauRun
@@ -15,6 +16,7 @@ _RUNS: dict[str, Callable[[int], RandomRun]] = {
     "roulette": RandomRun,
     "blackjack": RandomBlackjackRun,
     "macau": RandomMacauRun,
+    "poker": RandomPokerRun,
 }
 
 

@@ -20,6 +20,7 @@ from services.kit.table.live.closing import NO_BETS_LEFT
 from services.kit.table.live.table import PLATFORM_FAULT, RANDOMNESS_FAILED
 from services.kit.table.live.unreadable_rounds import CARDS_UNREADABLE
 from services.wallet.model.state import AccountKind, RoundState, SessionState, StakeState, TransferKind
+from tests.simulation.caves import checks as caves
 from tests.simulation.decisions import checks as decisions
 from tests.simulation.environment.event_stream import PublishedEvent
 from tests.simulation.environment.games import dealt_again, is_answer
@@ -27,6 +28,7 @@ from tests.simulation.environment.journal import RoundEntries
 from tests.simulation.environment.virtual_time import STARTS_AT
 from tests.simulation.environment.wallet import StoredStake
 from tests.simulation.environment.world import Command, World
+from tests.simulation.shoes import checks as shoes
 
 _STATES = {Ending.SETTLED: RoundState.SETTLED, Ending.VOID: RoundState.VOID}
 _STAKES = {Ending.SETTLED: StakeState.SETTLED, Ending.VOID: StakeState.RETURNED}
@@ -49,6 +51,7 @@ def violations(world: World) -> list[str]:
         *_events(world),
         *_seats(world),
         *decisions.violations(world),
+        *shoes.violations(world),
     ]
 
 
@@ -101,8 +104,9 @@ def _journal(world: World) -> Iterator[str]:
         if stored is None or stored.round.state is not _STATES[entries.ended.ending]:
             yield f"G4: journal and wallet disagree on how {round_id} ended"
             continue
-        yield from _stakes_agree(world, round_id, entries)
-        if entries.ended.ending is Ending.SETTLED or round_id not in world.unreadable_rounds:
+        agree = caves.hand_agrees if world.game.has_caves else _stakes_agree
+        yield from agree(world, round_id, entries)
+        if entries.ended.ending is Ending.SETTLED or round_id not in world.unreadable_rounds | world.cut_off_rounds:
             yield from _replayed(world, round_id, entries)
 
 
@@ -211,7 +215,7 @@ def _voids(world: World) -> Iterator[str]:
         if entries.ended is None or entries.ended.ending is not Ending.VOID:
             continue
         reason, placement_id = entries.ended.void_reason, entries.opened.placement_id
-        if entries.drawn is not None and round_id not in world.unreadable_rounds:
+        if entries.drawn is not None and round_id not in world.unreadable_rounds | world.cut_off_rounds:
             yield f"805/2015:23: {round_id} is void ({reason}), and its cards were dealt"
         individual = world.catalogue.rules_in_force(placement_id).configuration.play == PLAY_INDIVIDUAL
         lawful = {
@@ -250,12 +254,10 @@ def _draw_triggers(world: World) -> Iterator[str]:
 # -- players ---------------------------------------------------------------------------------------------------------
 
 
-# What may be another in a late repeat of an answer: when the next round opens, and the stakes so far of a game with
-# decisions.
+# What may be another in a late repeat of an answer: when the next round opens.
 _CHANGING_FIELDS = {
     "feltro.roulette.v1.SpinResponse": "next_round_opens_at",
     "feltro.baccarat.v1.DealResponse": "next_round_opens_at",
-    "feltro.blackjack.v1.DealResponse": "staked_cents",
 }
 
 
@@ -388,6 +390,8 @@ class _Watcher:
         self.moves: dict[str, int] = {}
         self.drawn: dict[str, bytes] = {}
         self.ended: set[str] = set()
+        # The seats that are taken, where players choose theirs.
+        self.taken: set[int] | None = None
         # Every kind of event is named, so that a renamed one cannot go unchecked.
         self._apply: dict[str, Callable[[Any], str | None]] = {
             "snapshot_published": self._snapshot_published,
@@ -403,8 +407,11 @@ class _Watcher:
             "round_voided": self._round_voided,
             "table_switched": _says_nothing_of_a_round,
             "table_emptied": _says_nothing_of_a_round,
-            "seat_taken": _says_nothing_of_a_round,
-            "seat_left": _says_nothing_of_a_round,
+            "seat_taken": self._seat_taken,
+            "seat_left": self._seat_left,
+            "caves_changed": _says_nothing_of_a_round,
+            "turn_changed": self._hand_goes_on,
+            "cards_shown": self._hand_goes_on,
         }
 
     def contradiction(self, event: events_pb2.TableEvent) -> str | None:
@@ -416,6 +423,8 @@ class _Watcher:
         # It replaces all earlier state: a former owner may have closed a round that is not in the journal.
         self.open = event.snapshot.round.round_id
         self.closed.clear()
+        seats = event.snapshot.seats
+        self.taken = {seat.seat for seat in seats if seat.taken} if seats else None
         if event.snapshot.round.HasField("view"):
             self.dealt.add(self.open)
         for past in event.snapshot.past_outcomes:
@@ -447,6 +456,10 @@ class _Watcher:
         if event.round_id in self.dealt:
             return f"{event.round_id} is dealt twice"
         self.dealt.add(event.round_id)
+        if event.round_id != self.open:
+            # Nobody bets before the cards of a game with caves are dealt.
+            self.open = event.round_id
+            return None
         return None if event.round_id in self.closed else f"{event.round_id} is dealt while it takes bets"
 
     def _move_made(self, event: events_pb2.MoveMade) -> str | None:
@@ -457,6 +470,11 @@ class _Watcher:
             return f"a decision in {event.round_id} before it is dealt"
         # A decision of a former owner is in the snapshot of the next one.
         return None if event.position > before else f"decision {event.position} of {event.round_id} after {before}"
+
+    def _hand_goes_on(self, event: events_pb2.TurnChanged | events_pb2.CardsShown) -> str | None:
+        if event.round_id in self.drawn or event.round_id in self.ended:
+            return f"{event.round_id} goes on after its outcome"
+        return None if event.round_id in self.dealt else f"{event.round_id} goes on before it is dealt"
 
     def _stakes_paid(self, event: events_pb2.StakesPaid) -> str | None:
         return f"{event.round_id} is paid after its end" if event.round_id in self.ended else None
@@ -477,6 +495,22 @@ class _Watcher:
         if event.round_id in self.ended or event.round_id in self.drawn:
             return f"{event.round_id} is void after its outcome or end"
         self.ended.add(event.round_id)
+        return None
+
+    def _seat_taken(self, event: events_pb2.SeatTaken) -> str | None:
+        if self.taken is None:
+            return None
+        if event.seat in self.taken:
+            return f"seat {event.seat} is taken twice"
+        self.taken.add(event.seat)
+        return None
+
+    def _seat_left(self, event: events_pb2.SeatLeft) -> str | None:
+        if self.taken is None:
+            return None
+        if event.seat not in self.taken:
+            return f"seat {event.seat} is left twice"
+        self.taken.remove(event.seat)
         return None
 
 

@@ -154,6 +154,9 @@ def change_wheel(changed: types_pb2.TableConfiguration, rng: random.Random) -> N
 class RandomRun:
     """One random run, of roulette."""
 
+    fewest_players = 1
+    deposits_cents = (300, 2_000, 100_000)
+
     def __init__(self, seed: int, game: SimulatedGame = ROULETTE) -> None:
         self.world = World(seed, game)
         self._rng = self.world.rng("run")
@@ -193,10 +196,10 @@ class RandomRun:
         demo = table_configuration.mode == wallet_types.MODE_DEMO
         world.open_tables(placement_id, table_configuration)
         playing: list[asyncio.Task[None]] = []
-        for number in range(rng.randint(1, 5)):
+        for number in range(rng.randint(self.fewest_players, 5)):
             name = f"player{number}"
             if not demo:
-                world.deposit(name, rng.choice((300, 2_000, 100_000)))
+                world.deposit(name, rng.choice(self.deposits_cents))
             playing.append(asyncio.create_task(self._play(name, placement_id)))
         self._faults(placement_id).schedule()
         await asyncio.sleep(DURATION_S)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Self, TypedDict, TypeVar, Unpack, cast
 
 import pytest
 
 from feltro.roulette.v1 import roulette_pb2
-from feltro.table.v1 import events_pb2, types_pb2
+from feltro.table.v1 import events_pb2, table_pb2, types_pb2
+from services.kit.access.identity import Caller
 from services.kit.refusal import Refused
 from services.wallet.model.state import StakeState
 from tests.simulation import guarantees
@@ -45,6 +47,19 @@ class TableOptions(TypedDict, total=False):
     result_shown_ms: int
 
 
+async def declare_void(world: World, round_id: str, reason: str) -> object:
+    """Has an operator declare a round void; returns the answer or the refusal."""
+    world.declared_void_reasons.add(reason)
+    table_id = round_id.rpartition(".")[0]
+    request = table_pb2.VoidOpenRoundRequest(table_id=table_id, round_id=round_id, reason=reason)
+    operator = Caller("back-office", frozenset({"operator"}), 0.0)
+    owner = world.current_owners[TABLE_ID]
+    try:
+        return await world.call(owner, lambda owner: owner.tables.void_open_round(request, operator))
+    except Refused as refused:
+        return refused
+
+
 class Scenario:
     """One configured table, and what a test needs to act there and to look at the results."""
 
@@ -71,6 +86,22 @@ class Scenario:
         return players
 
     # -- faults ------------------------------------------------------------------------------------------------------
+
+    def seal(self, round_id: str) -> None:
+        """Has no process find the key that reads the cards of a round, until `unseal`."""
+        entries = self.round_entries(round_id)
+        assert entries.drawn is not None
+        entries.drawn = replace(entries.drawn, sealed_with="2026-11")
+        self.world.unreadable_rounds.add(round_id)
+
+    def unseal(self, round_id: str) -> None:
+        entries = self.round_entries(round_id)
+        assert entries.drawn is not None
+        entries.drawn = replace(entries.drawn, sealed_with="")
+
+    async def void(self, round_id: str, reason: str) -> object:
+        """Has an operator declare a round void; returns the answer or the refusal."""
+        return await declare_void(self.world, round_id, reason)
 
     def set_deliveries(self, **by_method: Delivery) -> None:
         """Sets how requests are delivered from now on, by method or server; all others arrive."""

@@ -22,7 +22,7 @@ from services.kit.table.banked.stake_batcher import StakeBatcher
 from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import DealtRound, Rules
-from services.kit.table.journal.entries import Drawn, DrawTrigger, Ended, UnfinishedRound
+from services.kit.table.journal.entries import Drawn, DrawTrigger, Ended, JournalStake, UnfinishedRound
 from services.kit.table.live.recovery import RoundRecovery
 from services.kit.table.live.table import LiveTable
 from services.kit.table.wallet.table_wallet import TableWallet
@@ -95,8 +95,8 @@ def _publishes_first(patch: pytest.MonkeyPatch) -> None:
     """The outcome is published before it is journalled."""
     deal = LiveTable._deal
 
-    def early(self: LiveTable[Any, Any], round_: Round[Any, Any]) -> Dealt:
-        dealt = deal(self, round_)
+    def early(self: LiveTable[Any, Any], round_: Round[Any, Any], stakes: list[JournalStake]) -> Dealt:
+        dealt = deal(self, round_, stakes)
         if dealt is not None:
             outcome = round_.rules.outcome_message(dealt[1].outcome)
             self._publish(messages.outcome_drawn(round_.round_id, outcome, dealt[0].draw_trigger))
@@ -221,8 +221,8 @@ def _blames_the_player(patch: pytest.MonkeyPatch) -> None:
 def _journal_trigger(patch: pytest.MonkeyPatch, trigger: DrawTrigger) -> None:
     deal = LiveTable._deal
 
-    def replaced(self: LiveTable[Any, Any], round_: Round[Any, Any]) -> Dealt:
-        dealt = deal(self, round_)
+    def replaced(self: LiveTable[Any, Any], round_: Round[Any, Any], stakes: list[JournalStake]) -> Dealt:
+        dealt = deal(self, round_, stakes)
         if dealt is None or not self.individual:
             return dealt
         return replace(dealt[0], draw_trigger=trigger), dealt[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from ipaddress import ip_network
@@ -118,6 +119,31 @@ GRPC_PROCESSES = pytest.mark.parametrize(
         (ReplaySettingsOfRoulette, REPLAY),
     ],
 )
+
+
+@pytest.mark.parametrize(
+    ("variables", "advertised"),
+    [
+        ({}, "127.0.0.1:4000"),
+        ({"FELTRO_ROULETTE_LISTEN": "0.0.0.0:8740"}, "10.1.2.3:4000"),
+        ({"FELTRO_ROULETTE_LISTEN": "0.0.0.0:8740", "FELTRO_ROULETTE_ADVERTISE": "game:9"}, "game:9"),
+    ],
+)
+def test_a_game_in_a_container_is_reached_at_the_address_of_its_container(
+    variables: dict[str, str], advertised: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_: [(0, 0, 0, "", ("10.1.2.3", 0))])
+    settings = _loaded(RouletteSettings, {**GAME, **DEVELOPMENT, **variables}, monkeypatch)
+    assert settings.advertised(port=4000) == advertised
+
+
+def test_a_game_that_listens_everywhere_and_knows_no_address_of_its_own_does_not_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_: [(0, 0, 0, "", ("127.0.1.1", 0))])
+    everywhere = {**GAME, **DEVELOPMENT, "FELTRO_ROULETTE_LISTEN": "0.0.0.0:8740"}
+    (sentence,) = _sentences(RouletteSettings, everywhere, monkeypatch)
+    assert sentence.startswith("FELTRO_ROULETTE_ADVERTISE has to be set: this machine's name")
 
 
 @pytest.mark.guarantee("G12")

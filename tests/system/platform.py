@@ -210,10 +210,15 @@ class Platform:
         return found
 
     def wait(self, condition: Callable[[], bool]) -> None:
-        """Waits until a condition holds."""
-        deadline = time.monotonic() + TIMEOUT_S
+        """Waits until a condition holds, for as long as the platform prints something now and then.
+
+        A start takes as long as all its steps together, each of which it reports and limits itself.
+        """
+        printed, deadline = "", 0.0
         while not condition():
-            assert time.monotonic() < deadline, f"not within {TIMEOUT_S:.0f} s; it printed:\n{self.output}"
+            if (output := self.output) != printed or not deadline:
+                printed, deadline = output, time.monotonic() + TIMEOUT_S
+            assert time.monotonic() < deadline, f"nothing new within {TIMEOUT_S:.0f} s; it printed:\n{printed}"
             time.sleep(0.05)
 
 

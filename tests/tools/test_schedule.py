@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
@@ -17,9 +21,18 @@ SINGLE, GROUPED = "tests/kit/test_x.py", "tests/service/roulette/test_x.py"
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("prefix", [*schedule.GROUPS, *schedule.FIRST])
+@pytest.mark.parametrize("prefix", [*schedule.GROUPS, *schedule.FIRST, *schedule.MEASURED])
 def test_every_path_of_the_schedule_exists(prefix: str) -> None:
     assert (ROOT / prefix).exists()
+
+
+def test_lines_are_counted_where_a_test_runs_those_that_no_other_does() -> None:
+    tests = [path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")]
+    measured = {test for test in tests if schedule.is_measured(test)}
+
+    assert {"tests/service/roulette/play/test_bets.py", "tests/simulation/scenarios/test_takeover.py"} <= measured
+    assert "tests/simulation/test_faults_at_every_step.py" not in measured
+    assert not any(test.startswith(("tests/gateway/", "tests/system/")) for test in measured)
 
 
 def test_what_many_tests_share_is_made_by_one_worker(request: pytest.FixtureRequest) -> None:
@@ -86,3 +99,41 @@ def test_a_group_stays_with_one_worker_and_single_tests_go_to_the_others() -> No
     assert workers[0].given == COLLECTED[:5]
     assert workers[1].given
     assert set(workers[1].given) <= set(COLLECTED[5:])
+
+
+SCHEDULED = """
+from tests.schedule import GroupScheduling
+
+def pytest_xdist_make_scheduler(config, log):
+    config.option.loadscopereorder = False
+    return GroupScheduling(config, log)
+"""
+TESTS_COUNT = 12
+DEADLY = f"""
+import os
+import pytest
+
+@pytest.mark.parametrize("number", range({TESTS_COUNT}))
+def test_single(number):
+    if str(number) in os.environ["DEADLY"].split():
+        os._exit(1)
+"""
+
+
+@pytest.mark.parametrize("dead", [{5}, {0, 1, 2, 3, 4}, {10, 11}])
+def test_a_worker_that_dies_fails_one_test_and_the_run_ends(dead: set[int], tmp_path: Path) -> None:
+    """Whether one does in the middle, all do at the start, or at the end when no other test is left."""
+    for name, text in (("conftest.py", SCHEDULED), ("test_deadly.py", DEADLY), ("pytest.ini", "[pytest]\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-n", "2"],
+        env={**inherited, "PYTHONPATH": str(ROOT), "DEADLY": " ".join(map(str, dead))},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    outcomes = re.findall(r"(\d+) (\w+)", run.stdout.splitlines()[-1].partition(" in ")[0])
+    expected = {"failed": len(dead), "passed": TESTS_COUNT - len(dead)}
+    assert {word: int(count) for count, word in outcomes} == {word: n for word, n in expected.items() if n}, run.stdout

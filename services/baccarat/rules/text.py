@@ -47,6 +47,7 @@ def _conditions(rules: SpecificRules) -> dict[str, bool]:
         "five_percent": rules.commission is Commission.FIVE_PERCENT,
         "one_score": len(rules.half_scores) == 1,
         "two_scores": len(rules.half_scores) > 1,
+        "cut_card": rules.cut_card is not None,
     }
 
 
@@ -60,6 +61,7 @@ def _values(table: Table, places: int, language: Language) -> dict[str, object]:
         "packs": rules.packs,
         "cards": len(PACK) * rules.packs,
         "places": places,
+        "cut_card": rules.cut_card,
         "minimum": language.euros(rules.minimum_cents),
         "banca_step": language.euros(table.step_cents(Chance.BANCA)),
         "half_scores": ", ".join(map(str, sorted(rules.half_scores))),

@@ -43,6 +43,7 @@ def _conditions(configuration: types_pb2.TableConfiguration, rules: SpecificRule
         "specials": rules.special_prizes,
         "return_stated": _return_permille(rules) > 0,
         "open_hand": configuration.open_hand_hours > 0,
+        "cut_card": rules.cut_card is not None,
     }
 
 
@@ -69,15 +70,18 @@ def _values(configuration: types_pb2.TableConfiguration, rules: SpecificRules, l
         "return_rate": _share(_return_permille(rules), language),
         "decision_time": language.duration(configuration.decision_ms),
         "open_hand_hours": configuration.open_hand_hours,
+        "cut_card": rules.cut_card,
     }
 
 
 def _return_permille(rules: SpecificRules) -> int:
     """Returns what of the initial bets comes back in the long run with the best play; 0 where none is stated.
 
-    The tests compute it exactly: in this many digits it is the same for 4, 6 and 8 packs. Neither insurance nor
-    splitting tens of two ranks is ever part of the best play.
+    The tests compute it exactly, for a shuffle before each round: in this many digits it is the same for 4, 6 and 8
+    packs. Neither insurance nor splitting tens of two ranks is ever part of the best play.
     """
+    if rules.cut_card is not None:
+        return 0
     if rules.splits_limit is not None and rules.splits_limit < _SPLITS_OF_STATED_RETURN:
         return 0
     if rules.double_any_score:

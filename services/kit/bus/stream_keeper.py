@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
+from dataclasses import replace
 
 import nats.js.errors
 from nats.aio.client import Client as Nats
@@ -30,10 +31,11 @@ _log = logging.getLogger(__name__)
 class StreamKeeper:
     """Looks after the streams as long as it runs."""
 
-    def __init__(self, bus: Nats, streams: Iterable[StreamConfig] = PLATFORM_STREAMS) -> None:
+    def __init__(self, bus: Nats, streams: Iterable[StreamConfig] = PLATFORM_STREAMS, replicas: int = 1) -> None:
+        """`replicas` is on how many servers of the bus each stream is kept; one that exists keeps what it has."""
         self._bus = bus
         self._jetstream: JetStreamContext = bus.jetstream(prefix=API_PREFIX, timeout=ANSWERED_WITHIN_S)
-        self._streams = list(streams)
+        self._streams = [replace(stream, num_replicas=replicas) for stream in streams]
         self._outage = Outage(_log, "the streams of the bus")
         self._unfit: set[str] = set()
 

@@ -20,3 +20,15 @@ def shuffled_shoe(count: int, tape: Tape) -> tuple[Card, ...]:
     The whole order is drawn, also of the cards that no round will reach: it depends on nothing that happens later (G6).
     """
     return tuple(tape.shuffled(packs(count)))
+
+
+def shoe_from(cards_taken: int, count: int, tape: Tape) -> tuple[Card, ...]:
+    """Shuffles that many packs into a shoe that lasts for several rounds; returns what a round is dealt from.
+
+    The round begins when earlier ones have taken so many cards. Behind those that are left come the ones that were
+    taken, for a round that needs more: shuffled anew, as at a table, in an order that is drawn with the shoe. So a
+    round has as many cards as with a shoe of its own.
+    """
+    shoe = shuffled_shoe(count, tape)
+    taken_again = (place for place in tape.shuffled(range(len(shoe))) if place < cards_taken)
+    return (*shoe[cards_taken:], *(shoe[place] for place in taken_again))

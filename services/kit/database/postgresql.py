@@ -69,10 +69,23 @@ class DirectConnection:
 
     @classmethod
     async def open(cls, engine: AsyncEngine) -> DirectConnection:
+        """Takes a connection out of the pool, until `discard`."""
         # SQLAlchemy begins no transaction of its own: `transaction` does.
         connection = await engine.execution_options(isolation_level="AUTOCOMMIT").connect()
         driver = (await connection.get_raw_connection()).driver_connection
         return cls(connection, cast("asyncpg.Connection[asyncpg.Record]", driver))
+
+    @classmethod
+    @asynccontextmanager
+    async def borrow(cls, engine: AsyncEngine) -> AsyncIterator[DirectConnection]:
+        """Takes a connection out of the pool for a moment; one on which anything fails does not go back."""
+        borrowed = await cls.open(engine)
+        try:
+            yield borrowed
+        except BaseException:
+            await borrowed.discard()
+            raise
+        await borrowed.sqlalchemy.close()
 
     async def fetch(self, statement: str, *values: object) -> Sequence[Any]:
         """Returns all rows of a statement in PostgreSQL's own syntax (`$1`, `$2` …), prepared once per connection."""

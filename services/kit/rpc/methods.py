@@ -18,7 +18,8 @@ from prometheus_client import Counter, Histogram
 
 from services.kit import trace
 from services.kit.access.authorization import Guard
-from services.kit.access.identity import Caller, TokenVerifier
+from services.kit.access.identity import PLAYER_SCOPES, Caller, TokenVerifier
+from services.kit.logs import AboutCall
 from services.kit.refusal import Refused
 from services.kit.rpc.status import StatusRefused, code_of, codes_of
 
@@ -27,6 +28,7 @@ CALL_BYTES_LIMIT = 4 * 1024 * 1024
 
 _log = logging.getLogger(__name__)
 _CALLS = Counter("feltro_grpc_calls", "Calls by method and outcome", ["method", "code"])
+_REFUSED = Counter("feltro_grpc_refused", "Calls that were refused or failed, by reason", ["method", "reason"])
 _SECONDS = Histogram(
     "feltro_grpc_seconds",
     "Time to answer",
@@ -125,28 +127,34 @@ class Method:
 
         A read ends at its time limit, for nobody waits for its answer any more; a command is carried out (G3).
         """
-        traced = trace.parse(traceparent) if traceparent else None
-        if traced is None:
+        if trace.is_recording():
+            with trace.start_span(self.path, traceparent):
+                return await self._answer(request, token, time_limit_s)
+        if not traceparent:
             return await self._answer(request, token, time_limit_s)
-        with traced:
+        with trace.continued(traceparent):
             return await self._answer(request, token, time_limit_s)
 
     async def _answer(self, request: bytes, token: str, time_limit_s: float | None) -> bytes:
         started = time.perf_counter()
-        try:
-            caller = await self._guard.admit(token)
-            answering = self._implementation(self._read(request), caller)
-            limited = self.is_read and time_limit_s is not None
-            answer = self._written(await (_within(answering, time_limit_s) if limited else answering))
-        except Refused as refused:
-            raise self._counted(refused) from None
-        except Exception as failed:  # noqa: BLE001 - whatever it was, the caller gets an answer
-            refusal = self._refusal_for(failed)
-            if refusal is None:
-                _log.exception("a call failed", extra={"method": self._name})
-                # The error is for the log alone: it may hold secrets (G7).
-                refusal = StatusRefused("", grpc.StatusCode.INTERNAL, _FAULT)
-            raise self._counted(refusal) from None
+        with AboutCall() as about:
+            try:
+                caller = await self._guard.admit(token)
+                if PLAYER_SCOPES & caller.scopes:
+                    about.player_id = caller.subject
+                read = about.request = self._read(request)
+                answering = self._implementation(read, caller)
+                limited = self.is_read and time_limit_s is not None
+                answer = self._written(await (_within(answering, time_limit_s) if limited else answering))
+            except Refused as refused:
+                raise self._counted(refused) from None
+            except Exception as failed:  # noqa: BLE001 - whatever it was, the caller gets an answer
+                refusal = self._refusal_for(failed)
+                if refusal is None:
+                    _log.exception("a call failed", extra={"method": self._name})
+                    # The error is for the log alone: it may hold secrets (G7).
+                    refusal = StatusRefused("", grpc.StatusCode.INTERNAL, _FAULT)
+                raise self._counted(refusal) from None
         self._succeeded.inc()
         self._seconds.observe(time.perf_counter() - started)
         return answer
@@ -181,4 +189,6 @@ class Method:
             refused = StatusRefused("", grpc.StatusCode.INTERNAL, _FAULT)
             code = refused.code
         _CALLS.labels(self._name, code.name).inc()
+        # A reason of the contracts; a fault has its code alone (G11).
+        _REFUSED.labels(self._name, refused.reason or code.name).inc()
         return refused

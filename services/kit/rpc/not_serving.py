@@ -9,7 +9,7 @@ from typing import NoReturn
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
-from services.kit.rpc.transport import Transport
+from services.kit.rpc.transport import KEEPALIVE, Transport
 
 _Context = grpc.aio.ServicerContext[bytes, bytes]
 
@@ -33,7 +33,7 @@ class _RefuseAll(grpc.GenericRpcHandler):
 @asynccontextmanager
 async def not_serving_server(listen: str, sentence: str, transport: Transport) -> AsyncIterator[None]:
     """Answers NOT_SERVING to health checks and UNAVAILABLE with the sentence to calls; then frees the address."""
-    server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
+    server = grpc.aio.server(options=[("grpc.so_reuseport", 0), *KEEPALIVE])
     checks = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(checks, server)
     server.add_generic_rpc_handlers((_RefuseAll(sentence),))

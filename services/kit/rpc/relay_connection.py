@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import grpc
 from google.rpc.status_pb2 import Status
+from prometheus_client import Histogram
 
 from feltro.relay.v1 import relay_pb2
 from services.kit import background
@@ -34,6 +35,13 @@ _OPTIONS = [
     ("grpc.max_reconnect_backoff_ms", 500),
     ("grpc.max_receive_message_length", MESSAGE_BYTES_LIMIT),
 ]
+
+
+_BATCHES = Histogram(
+    "feltro_relay_batch_calls",
+    "Calls to another process that left together",
+    buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
+)
 
 
 class NoAnswer(Exception):
@@ -146,6 +154,7 @@ class RelayConnection:
         while await self._outbound.wait_for_items() and broken == self._broken:
             batch = [encoded for call_id, encoded in self._outbound.take_batch() if call_id in self._pending]
             if batch:
+                _BATCHES.observe(len(batch))
                 yield b"".join(batch)
 
     def _receive(self, answer: relay_pb2.Answer) -> None:

@@ -16,7 +16,7 @@ from services.kit.refusal import Refused
 from services.kit.rpc.methods import CALL_BYTES_LIMIT, Method, RefusalFor, Service
 from services.kit.rpc.relay_handler import RELAY_SERVICE, relay_handler
 from services.kit.rpc.status import STATUS_DETAILS_KEY, code_of, status_from
-from services.kit.rpc.transport import PLAINTEXT, Transport
+from services.kit.rpc.transport import KEEPALIVE, PLAINTEXT, Transport
 
 # gRPC itself refuses a larger message, without a reason (G11). It is far above the limit of a call, so that a call that
 # is too large is refused with a reason, and calls that travel together never break their stream.
@@ -99,6 +99,7 @@ class GrpcServer:
                 ("grpc.max_receive_message_length", MESSAGE_BYTES_LIMIT),
                 ("grpc.max_send_message_length", MESSAGE_BYTES_LIMIT),
                 ("grpc.so_reuseport", 0),
+                *KEEPALIVE,
             ],
         )
         names = [health.SERVICE_NAME]

@@ -18,6 +18,17 @@ DEFAULT_DOMAIN = "feltro"
 ChannelOptions = Sequence[tuple[str, Any]]
 # gRPC would send calls through the proxy that the environment names for addresses outside.
 _DIRECT = ("grpc.enable_http_proxy", 0)
+# A connection whose other end has gone without a word (its machine is down, its network is cut) stays open for a
+# quarter of an hour, and every call over it waits: so both ends ask whether the other is there, and give up soon.
+_ASK_EVERY_S, _ANSWER_WITHIN_S = 3, 3
+KEEPALIVE: ChannelOptions = (
+    ("grpc.keepalive_time_ms", _ASK_EVERY_S * 1000),
+    ("grpc.keepalive_timeout_ms", _ANSWER_WITHIN_S * 1000),
+    # Between calls, too; and a server takes this from its clients as often as it comes.
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_pings_without_data", 0),
+    ("grpc.http2.max_ping_strikes", 0),
+)
 # The names of a peer's certificate in gRPC's view of a connection.
 _PEER_NAMES = "x509_subject_alternative_name"
 
@@ -97,8 +108,22 @@ class Transport:
         """Lets a server listen, and returns its port; every handshake reads the certificates again."""
         if self._files is None:
             return server.add_insecure_port(address)
+        shown = self.certificates()
+
+        def replacement() -> grpc.ServerCertificateConfiguration | None:
+            # Nothing while the files are the same: gRPC would replace the certificates while other handshakes use them,
+            # and a process to which many connect at once has crashed over that.
+            nonlocal shown
+            current = self.certificates()
+            if current == shown:
+                return None
+            shown = current
+            return _server_configuration(current)
+
         credentials = grpc.dynamic_ssl_server_credentials(
-            self._server_configuration(), self._server_configuration, require_client_authentication=True
+            _server_configuration(shown),
+            replacement,  # type: ignore[arg-type]  # None is "as before", which the stubs leave out
+            require_client_authentication=True,
         )
         self._server_credentials.append(credentials)
         return server.add_secure_port(address, credentials)
@@ -107,12 +132,12 @@ class Transport:
         """Opens a channel; over TLS the process at the address has to show the certificate of the service."""
         certificates = self.certificates()
         if certificates is None:
-            return grpc.aio.insecure_channel(address, options=[*options, _DIRECT])
+            return grpc.aio.insecure_channel(address, options=[*options, *KEEPALIVE, _DIRECT])
         if not service:
             raise ValueError("name the service that answers at the address: its certificate has to be checked")
         credentials = grpc.ssl_channel_credentials(certificates.authority, certificates.key, certificates.certificate)
         expected = ("grpc.ssl_target_name_override", self.name_of(service))
-        return grpc.aio.secure_channel(address, credentials, options=[*options, _DIRECT, expected])
+        return grpc.aio.secure_channel(address, credentials, options=[*options, *KEEPALIVE, _DIRECT, expected])
 
     def name_of(self, service: str) -> str:
         """Returns the name that the certificate of a service has to have."""
@@ -133,12 +158,12 @@ class Transport:
         accepted = ", ".join(self.name_of(caller) for caller in sorted(callers)) or f"any name under .{self._domain}"
         return f"The caller's certificate has to have another name here: {accepted}."
 
-    def _server_configuration(self) -> grpc.ServerCertificateConfiguration:
-        certificates = self.certificates()
-        if certificates is None:
-            raise CertificatesUnusable("a transport without files has no certificates")
-        pair = (certificates.key, certificates.certificate)
-        return grpc.ssl_server_certificate_configuration([pair], certificates.authority)
+
+def _server_configuration(certificates: Certificates | None) -> grpc.ServerCertificateConfiguration:
+    if certificates is None:
+        raise CertificatesUnusable("a transport without files has no certificates")
+    pair = (certificates.key, certificates.certificate)
+    return grpc.ssl_server_certificate_configuration([pair], certificates.authority)
 
 
 # What development and tests use unless they bring certificates.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from google.protobuf.message import Message
 
@@ -80,6 +80,8 @@ class Default:
 
     seat: int
     move: bytes
+    move_if_away: bytes | None = None
+    """The decision for a player who has left, if it is another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,26 @@ class DealtRound(Protocol[Bets, Outcome]):
         """Builds what one seat alone may see and decide, with this much money; None if that is nothing."""
 
 
+class Street(NamedTuple):
+    """A part of the cards that are dealt when nobody decides any more."""
+
+    view: Message
+    """What everybody may see with them."""
+    cards: int
+    """How many they are."""
+
+
+@runtime_checkable
+class RunsOut(Protocol):
+    """A `DealtRound` whose last decision may leave cards to be dealt, one street after the other."""
+
+    def run_out(self, cards_shown: int) -> Sequence[Street]:
+        """Returns what lies on the table after the last decision, and the streets that follow.
+
+        `cards_shown` is how many cards lay there when it was made. Nothing if no street follows.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class DecidedAtOnce(Generic[Bets, Outcome]):
     """A `DealtRound` of a game without decisions: dealing decides it, and the outcome shows everything."""
@@ -162,6 +184,7 @@ class NoDecisions(ABC, Generic[Bets, Outcome]):
 
     move_type: type[Message] | None = None
     hides_cards = False
+    cut_card: int | None = None
 
     def places(self, bets: Bets) -> Iterable[int]:  # noqa: ARG002 - of the protocol
         """Every place is for everybody."""
@@ -171,8 +194,44 @@ class NoDecisions(ABC, Generic[Bets, Outcome]):
     def draw(self, tape: Tape) -> Outcome:
         """Draws the outcome that this entropy gives."""
 
-    def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape) -> DealtRound[Bets, Outcome]:  # noqa: ARG002
+    def deal(
+        self,
+        stakes: Sequence[StakeOnTable[Bets]],  # noqa: ARG002 - of the protocol
+        tape: Tape,
+        cards_taken: int = 0,  # noqa: ARG002 - of the protocol
+    ) -> DealtRound[Bets, Outcome]:
         return DecidedAtOnce(self.draw(tape))
+
+
+class NoBets(Generic[Bets, Outcome]):
+    """The part of `Rules` for games whose players bring caves: nobody bets before the cards are dealt.
+
+    What a player brings to a round is their cave, which is the stake that lies there.
+    """
+
+    bets_lean_on_each_other = False
+
+    def add(self, on_felt: Bets | None, added: Bets) -> Bets:  # noqa: ARG002 - of the protocol
+        raise AssertionError(f"{added!r} is bet in a game without bets")
+
+    def take(self, on_felt: Bets, taken: Bets) -> Bets | None:  # noqa: ARG002 - of the protocol
+        raise AssertionError(f"{taken!r} is taken back in a game without bets")
+
+    def together(self, bets: Iterable[Bets]) -> Bets | None:  # noqa: ARG002 - of the protocol
+        return None
+
+    def divide(self, bets: Bets, wanted: Bets) -> tuple[Bets | None, Bets | None]:
+        raise AssertionError(f"{wanted!r} of {bets!r} is taken back in a game without bets")
+
+    def totals(self, bets: object) -> Totals:  # noqa: ARG002 - of the protocol
+        return _NO_TOTALS
+
+    def fits(self, counted: Totals, coming: Totals, going: Totals, change: Totals) -> None:
+        """Every change fits."""
+
+    def places(self, bets: Bets) -> Iterable[int]:  # noqa: ARG002 - of the protocol
+        """A seat is a place, and nobody bets elsewhere."""
+        return ()
 
 
 class PlayerLimits:
@@ -213,11 +272,22 @@ class Rules(Betting[Bets], Protocol[Bets, Outcome]):
     def hides_cards(self) -> bool:
         """Whether the entropy of a round hides cards after the deal: it is sealed in the journal (G6, G7)."""
 
+    @property
+    def cut_card(self) -> int | None:
+        """After how many cards the cut card of a shoe comes; None if the cards are shuffled for each round.
+
+        A shoe with a cut card goes on from round to round, and the round in which it comes is the last.
+        """
+
     def places(self, bets: Bets) -> Iterable[int]:
         """Returns the places that bets take: nobody else may sit or bet there."""
 
-    def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape) -> DealtRound[Bets, Outcome]:
-        """Deals the round that this entropy gives, for the stakes that count when betting has closed."""
+    def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape, cards_taken: int = 0) -> DealtRound[Bets, Outcome]:
+        """Deals the round that this entropy gives, for the stakes that count when betting has closed.
+
+        Where a shoe goes on from round to round the entropy is the shoe's, from which earlier rounds have taken so many
+        cards (`DealtRound.cards_shown`).
+        """
 
     def payout_cents(self, outcome: Outcome, bets: Bets) -> int:
         """Returns all that comes back for bets, the stake of a winning bet included."""

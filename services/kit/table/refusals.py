@@ -7,6 +7,8 @@ from services.kit.refusal import Refused
 from services.kit.wire_format import timestamp
 
 DOMAIN = "table.feltro"
+# Longer than any name of a place on a felt; a caller may send any length (G11).
+SHOWN_NAME_CHARACTERS = 40
 
 
 class TableRefused(Refused):
@@ -64,10 +66,10 @@ def betting_closed(
     )
 
 
-def not_your_turn(place: int | str, seats: Iterable[int]) -> TableRefused:
+def not_your_turn(place: int | str, seats: Iterable[int], decide_by: datetime | None) -> TableRefused:
     whose = ", ".join(map(str, seats))
     sentence = f"It is not for you to decide now, but for {whose or 'nobody'}."
-    return TableRefused("NOT_YOUR_TURN", sentence, place=place, turn_of=whose)
+    return TableRefused("NOT_YOUR_TURN", sentence, place=place, turn_of=whose, decide_by=time_fact(decide_by))
 
 
 def turn_over(
@@ -80,8 +82,46 @@ def turn_over(
         turn=turn,
         current_turn=current_turn,
         seats=", ".join(map(str, seats)),
-        decide_by="" if decide_by is None else timestamp(decide_by).ToJsonString(),
+        decide_by=time_fact(decide_by),
     )
+
+
+def below_minimum(place: str | int, amount_cents: int, minimum_cents: int, rule: str) -> TableRefused:
+    """Refuses a bet on a place, which is a name on the felt or a number."""
+    return TableRefused(
+        "BELOW_MINIMUM",
+        f"{amount_cents} cents on {_named(place)} would be below the minimum of {minimum_cents} ({rule}).",
+        place=place,
+        amount_cents=amount_cents,
+        minimum_cents=minimum_cents,
+        rule=rule,
+    )
+
+
+def above_maximum(place: str | int, amount_cents: int, maximum_cents: int, rule: str) -> TableRefused:
+    return TableRefused(
+        "ABOVE_MAXIMUM",
+        f"{amount_cents} cents on {_named(place)} would be above the maximum of {maximum_cents} ({rule}).",
+        place=place,
+        amount_cents=amount_cents,
+        maximum_cents=maximum_cents,
+        rule=rule,
+    )
+
+
+def not_on_felt(place: str | int, amount_cents: int) -> TableRefused:
+    shown = place[:SHOWN_NAME_CHARACTERS] if isinstance(place, str) else place
+    sentence = f"There are no {amount_cents} cents on {_named(shown)} to be taken back."
+    return TableRefused("NOT_ON_FELT", sentence, place=shown, amount_cents=amount_cents)
+
+
+def _named(place: str | int) -> str:
+    return f"place {place}" if isinstance(place, int) else f"`{place}`"
+
+
+def time_fact(at: datetime | None) -> str:
+    """Returns a time as the facts of refusals write it; empty if there is none."""
+    return "" if at is None else timestamp(at).ToJsonString()
 
 
 def stake_given_back(request_id: str) -> TableRefused:
@@ -93,5 +133,23 @@ def place_taken(place: int) -> TableRefused:
     return TableRefused("PLACE_TAKEN", f"Another player has place {place}: choose a free one.", place=place)
 
 
+def round_decided(round_id: str) -> TableRefused:
+    """The round has an outcome, or has come too far for one to be kept from it."""
+    return TableRefused("ROUND_DECIDED", "The round is decided: it cannot become void any more.", round_id=round_id)
+
+
+def shared_device(table_id: str) -> TableRefused:
+    """The specific rules refuse two accounts on one device (`903-B/2015:6.6.1`); of the other it says nothing (G7)."""
+    return TableRefused("SHARED_DEVICE", "Another account plays here from this device or address.", table_id=table_id)
+
+
 def seat_taken(table_id: str, seat: int) -> TableRefused:
     return TableRefused("SEAT_TAKEN", f"Seat {seat} is taken: choose another one.", table_id=table_id, seat=seat)
+
+
+def waiting_list_full(table_id: str, limit: int) -> TableRefused:
+    return TableRefused("WAITING_LIST_FULL", "The waiting list is full.", table_id=table_id, limit=limit)
+
+
+def already_seated(table_id: str) -> TableRefused:
+    return TableRefused("ALREADY_SEATED", "You sit at this table already.", table_id=table_id)

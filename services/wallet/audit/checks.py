@@ -7,7 +7,7 @@ it must, and returns violations only. Kinds and states are the numbers of `model
 
 from dataclasses import dataclass
 
-from services.wallet.audit import transfer_shapes
+from services.wallet.audit import tournaments, transfer_shapes
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +304,7 @@ FROM accounts c WHERE c.kind = 4 AND c.free_cents <> 0 AND NOT EXISTS (
     SELECT FROM sessions s WHERE s.table_no = c.table_no AND s.account_no = c.owner_no AND s.state < 5)
 """
 
-# Operator accounts (2) and caves (4) have an owner, banks (3) and caves a table; all of the same mode.
+# Operator accounts (2) and caves (4) have an owner, banks (3), caves and pools (5) a table; all of the same mode.
 _ACCOUNTS_BELONG = """
 SELECT format('Account %s (%s) of kind %s and mode %s is not of the same mode as its owner %s and its table %s,'
               ' or they do not exist.', a.account_no, a.account_id, a.kind, a.mode,
@@ -312,18 +312,23 @@ SELECT format('Account %s (%s) of kind %s and mode %s is not of the same mode as
 FROM accounts a
 LEFT JOIN accounts o ON o.account_no = a.owner_no AND o.kind = 1
 LEFT JOIN tables t ON t.table_no = a.table_no
-WHERE a.kind IN (2, 4) AND o.mode IS DISTINCT FROM a.mode OR a.kind IN (3, 4) AND t.mode IS DISTINCT FROM a.mode
+WHERE a.kind IN (2, 4) AND o.mode IS DISTINCT FROM a.mode OR a.kind IN (3, 4, 5) AND t.mode IS DISTINCT FROM a.mode
 UNION ALL
 SELECT format('Table %s (%s) names account %s as its bank, which is another''s or does not exist.',
               t.table_no, t.table_id, t.bank_no)
 FROM tables t LEFT JOIN accounts b ON b.account_no = t.bank_no AND b.kind = 3
 WHERE b.table_no IS DISTINCT FROM t.table_no
+UNION ALL
+SELECT format('Tournament %s (%s) names account %s as its pool, which is another''s or does not exist.',
+              t.table_no, t.table_id, t.pool_no)
+FROM tables t LEFT JOIN accounts p ON p.account_no = t.pool_no AND p.kind = 5
+WHERE t.play = 4 AND p.table_no IS DISTINCT FROM t.table_no
 """
 
 # Events are few and entries are many, so entries are looked up by transfer. A prize (1) is what came to the player or
 # the player's cave by a transfer that ended a round (5) or a hand (9) or paid stakes (10), and by those before it that
-# paid stakes of the same round; the stake is what went. A deposit (2) is what came by a transfer of kind 1, a
-# withdrawal (3) what went by one of kind 2.
+# paid stakes of the same round; the stake is what went. In a tournament (12) it is what its awards say, refunds (3)
+# apart. A deposit (2) is what came by a transfer of kind 1, a withdrawal (3) what went by one of kind 2.
 _RELEVANT_EVENTS = """
 WITH recorded AS (
     SELECT transfer_no, round_no FROM transfers WHERE transfer_no = ANY(ARRAY(SELECT transfer_no FROM relevant_events))
@@ -353,9 +358,15 @@ LEFT JOIN (
     WHERE n.transfer_no = ANY(ARRAY(SELECT part_no FROM paying))
     GROUP BY p.transfer_no, coalesce(a.owner_no, a.account_no)
 ) m ON m.transfer_no = e.transfer_no AND m.player_no = e.account_no
+LEFT JOIN (
+    SELECT transfer_no, account_no, sum(amount_cents) AS cents FROM tournament_awards
+    WHERE reason <> 3 AND transfer_no = ANY(ARRAY(SELECT transfer_no FROM relevant_events))
+    GROUP BY transfer_no, account_no
+) w ON w.transfer_no = e.transfer_no AND w.account_no = e.account_no
 WHERE t.mode IS DISTINCT FROM 1 OR t.at <> e.at
-   OR NOT CASE e.kind WHEN 1 THEN t.kind IN (5, 9, 10) WHEN 2 THEN t.kind = 1 ELSE t.kind = 2 END
-   OR e.amount_cents IS DISTINCT FROM CASE e.kind WHEN 3 THEN m.went ELSE m.came END
+   OR NOT CASE e.kind WHEN 1 THEN t.kind IN (5, 9, 10, 12) WHEN 2 THEN t.kind = 1 ELSE t.kind = 2 END
+   OR e.amount_cents IS DISTINCT FROM CASE WHEN t.kind = 12 THEN w.cents WHEN e.kind = 3 THEN m.went ELSE m.came END
+   OR (e.session_no IS NULL) <> (e.kind <> 1 OR t.kind = 12)
    OR e.staked_cents IS DISTINCT FROM CASE e.kind WHEN 1 THEN m.went ELSE 0 END
 """
 
@@ -401,7 +412,7 @@ CHECKS = (
     Check(
         "entries-belong", "G1", "no transfer joins two modes; entries name sessions of their player", _ENTRIES_BELONG
     ),
-    Check("never-below-zero", "G2", "no account of a player and no cave is below zero", _NEVER_BELOW_ZERO),
+    Check("never-below-zero", "G2", "no account of a player, no cave and no pool is below zero", _NEVER_BELOW_ZERO),
     Check("locked", "G2", "what is locked are the open stakes", _LOCKED),
     Check(
         "transfers-move",
@@ -418,6 +429,9 @@ CHECKS = (
     Check("stakes-and-entries", "G4", "what stakes say was placed, ended and paid was moved", _STAKES_AND_ENTRIES),
     Check("cancellations", "G1", "what was taken back of stakes was moved, stake by stake", _CANCELLATIONS),
     Check("paid-stakes", "G4", "what stakes that were paid early say was moved by their transfer", _PAID_STAKES),
+    Check("pools", "G1", "a pool holds what was paid in and not out, and nothing when it is closed", tournaments.POOLS),
+    Check("pay-ins", "G1", "what pay-ins say was moved to the pool and the bank", tournaments.PAY_INS),
+    Check("awards", "G1", "what awards say was moved from the pool and the bank to players", tournaments.AWARDS),
     Check("stakes-belong", "G4", "stakes are of the account and the table of their session", _STAKES_BELONG),
     Check("rounds-belong", "G4", "rounds are of a table", _ROUNDS_BELONG),
     Check("sessions-belong", "G9", "sessions are of a player and a table of one mode", _SESSIONS_BELONG),
@@ -425,7 +439,7 @@ CHECKS = (
     Check(
         "accounts-belong",
         "G1",
-        "operator accounts, banks and caves are of the mode of their player and table",
+        "operator accounts, banks, caves and pools are of the mode of their player and table",
         _ACCOUNTS_BELONG,
     ),
     Check("relevant-events", "G1", "relevant events say what their transfers moved", _RELEVANT_EVENTS),

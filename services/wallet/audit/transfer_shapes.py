@@ -38,11 +38,12 @@ _IS_LOCKED, _IS_UNLOCKED = _sides(AccountKind.PLAYER, Pocket.LOCKED)
 _OPERATOR_GETS, _OPERATOR_GIVES = _sides(AccountKind.OPERATOR)
 _BANK_GETS, _BANK_GIVES = _sides(AccountKind.BANK)
 _CAVE_GETS, _CAVE_GIVES = _sides(AccountKind.CAVE)
+_POOL_GETS, _POOL_GIVES = _sides(AccountKind.POOL)
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of transfers of one kind. With `one_player` all accounts belong to one player, banks excepted."""
+    """The shape of transfers of one kind. With `one_player` all accounts are one player's, banks and pools excepted."""
 
     kind: TransferKind
     name: str
@@ -84,6 +85,10 @@ SHAPES = (
     Shape(TransferKind.HAND, "a hand", (_CAVE_GIVES,), (_CAVE_GETS, _BANK_GETS), in_round=True),
     # `paid-stakes` checks how much each player gets.
     Shape(TransferKind.STAKES_PAID, "a payment of stakes", *_PAYMENT, in_round=True),
+    # The bank gets the fee. `pay-ins` and `awards` check how much each side gets, and in which tournament.
+    Shape(TransferKind.TOURNAMENT_PAID_IN, "a pay-in", (_PLAYER_GIVES, _POOL_GETS), (_BANK_GETS,), one_player=True),
+    # The bank gives fees back, and adds to guaranteed prizes and to cancellations.
+    Shape(TransferKind.TOURNAMENT_PAID_OUT, "a payment of a tournament", (_PLAYER_GETS,), (_POOL_GIVES, _BANK_GIVES)),
 )
 
 _EVERY_SIDE = [Side(account, pocket, out) for account in AccountKind for pocket in Pocket for out in (False, True)]
@@ -94,8 +99,8 @@ _SHAPE_ROWS = ", ".join(
     for s in SHAPES
 )
 
-# One pass over the entries, as for their sums. Operator accounts and caves belong to their owner, banks to no player.
-# Banks and caves are at their table, and so are an entry whose session is there and a transfer whose round is.
+# One pass over the entries, as for their sums. Operator accounts and caves belong to their owner, banks and pools to no
+# player. Banks, caves and pools are at their table; so are an entry whose session and a transfer whose round is there.
 MISSHAPEN_TRANSFERS = f"""
 SELECT format('Transfer %s (request %s), %s: %s.', transfer_no, request_id, name, differs)
 FROM (

@@ -14,8 +14,10 @@ from services.wallet.model import inactivity, refusals
 from services.wallet.model.state import (
     EPOCH_JUMP_LIMIT,
     Account,
+    AwardReason,
     Mode,
     Notice,
+    PayIn,
     PayoutLimits,
     Pocket,
     RelevantEvent,
@@ -72,6 +74,29 @@ class StakeCancellation:
     remaining_detail: bytes | None
 
 
+@dataclass(frozen=True, slots=True)
+class Awarded:
+    """What one transfer of a tournament pays to one account for one reason."""
+
+    transfer_no: int
+    table_no: int
+    account_no: int
+    reason: AwardReason
+    amount_cents: int
+    # Of a refund: the transfer that had paid in what is given back.
+    refunded_no: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BankPayment:
+    """What the bank adds to one payment of a tournament, the fees of refunds apart."""
+
+    transfer_no: int
+    table_no: int
+    overlay_cents: int
+    shortfall_cents: int
+
+
 def detail_bytes_of_part(part: StakeToCancel) -> int:
     """Returns how many bytes of details the cancellation of a part adds to its round."""
     return len(part.cancelled_detail) + len(part.remaining_detail)
@@ -96,6 +121,8 @@ class Book:
     # Amounts below them are no relevant events.
     limits: RelevantEventLimits = field(default_factory=RelevantEventLimits)
     payout_limits: PayoutLimits = field(default_factory=PayoutLimits)
+    # The traces of commands by their request ids, while spans are recorded.
+    traces: dict[str, str] = field(default_factory=dict)
 
     accounts: dict[int, Account] = field(default_factory=dict)
     caves: dict[tuple[int, int], Account] = field(default_factory=dict)
@@ -109,6 +136,10 @@ class Book:
     sessions: dict[int, Session] = field(default_factory=dict)
     # The session that has not ended, by account and table, where caves are cashed out.
     running_session_nos: dict[tuple[int, int], int] = field(default_factory=dict)
+    # The pay-ins that this group may give back, by their requests.
+    pay_ins: dict[str, PayIn] = field(default_factory=dict)
+    # What the banks of tournaments that pay have added so far, by their tables.
+    from_bank_cents: dict[int, int] = field(default_factory=dict)
 
     postings: list[Posting] = field(default_factory=list)
     # By number.
@@ -126,6 +157,10 @@ class Book:
     changed_sessions: dict[int, Session] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
     relevant_events: list[RelevantEvent] = field(default_factory=list)
+    new_pay_ins: list[PayIn] = field(default_factory=list)
+    awarded: list[Awarded] = field(default_factory=list)
+    bank_payments: list[BankPayment] = field(default_factory=list)
+    closed_tables: list[Table] = field(default_factory=list)
     timestamp: Timestamp = field(init=False)
 
     def __post_init__(self) -> None:

@@ -31,7 +31,12 @@ def buy_in(book: Book, command: BuyIn, no: int) -> wallet_pb2.BuyInResponse:
     invited = book.sessions.get(session.no)
     if invited is not None:
         book.record_session_change(invited, inactivity.after_buy_in(invited, book.session_now))
-    return wallet_pb2.BuyInResponse(transfer_id=no, balance=balance_message(account), cave_cents=cave.free_cents)
+    return wallet_pb2.BuyInResponse(
+        transfer_id=no,
+        balance=balance_message(account),
+        cave_cents=cave.free_cents,
+        commission_cents=command.commission_cents,
+    )
 
 
 def cash_out(book: Book, command: CashOut, no: int) -> wallet_pb2.CashOutResponse:

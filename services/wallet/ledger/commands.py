@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from services.wallet.model.state import AwardReason, PayInKind
+
 # The number of an id that the database does not know.
 UNKNOWN = 0
 
@@ -13,6 +15,8 @@ class Command:
     request_id: str
     digest: bytes
     caller: str
+    # The trace of the call, while spans are recorded.
+    traceparent: str = field(default="", kw_only=True)
 
 
 @dataclass(slots=True)
@@ -156,3 +160,48 @@ class CashOut(TableCommand):
     amount_cents: int
     account_no: int = UNKNOWN
     session_no: int = UNKNOWN
+
+
+@dataclass(slots=True)
+class TournamentCommand(TableCommand):
+    """A command about the money of a tournament, which is a table to the wallet."""
+
+
+@dataclass(slots=True)
+class PayIn(TournamentCommand):
+    account_id: str
+    kind: PayInKind
+    prize_cents: int
+    fee_cents: int
+    bounty_cents: int
+    account_no: int = UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Award:
+    """What one player is paid for one reason."""
+
+    account_id: str
+    reason: AwardReason
+    amount_cents: int
+    # Of a refund: the request that paid in what is given back.
+    refunded_request_id: str = ""
+
+
+@dataclass(slots=True)
+class PayOut(TournamentCommand):
+    awards: list[Award]
+    # What comes from the bank besides the fees of refunds, each under its name.
+    overlay_cents: int
+    shortfall_cents: int
+    # The numbers of the accounts by their ids.
+    account_nos: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def from_bank_cents(self) -> int:
+        return self.overlay_cents + self.shortfall_cents
+
+
+@dataclass(slots=True)
+class CloseTournament(TournamentCommand):
+    """Closes a tournament whose pool is empty."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from google.protobuf.message import Message
 
-from services.wallet.ledger import cash, caves, commands, rounds
+from services.wallet.ledger import cash, caves, commands, pools, rounds
 from services.wallet.ledger.book import Book
 
 DECISIONS: dict[type[commands.Command], Callable[[Book, Any, int], Message]] = {
@@ -23,6 +23,9 @@ DECISIONS: dict[type[commands.Command], Callable[[Book, Any, int], Message]] = {
     commands.BuyIn: caves.buy_in,
     commands.CashOut: caves.cash_out,
     commands.TransferHand: caves.transfer_hand,
+    commands.PayIn: pools.pay_in,
+    commands.PayOut: pools.pay_out,
+    commands.CloseTournament: pools.close_tournament,
 }
 
 

@@ -9,9 +9,15 @@ from services.wallet.model.state import Account, Mode, RelevantEvent, RelevantKi
 
 
 def record_prize(
-    book: Book, mode: Mode, transfer_no: int, account_no: int, session_no: int, staked_cents: int, paid_cents: int
+    book: Book,
+    mode: Mode,
+    transfer_no: int,
+    account_no: int,
+    session_no: int | None,
+    staked_cents: int,
+    paid_cents: int,
 ) -> None:
-    """Records what one player won with all stakes in one round, or in one hand, if it is large."""
+    """Records what one player won with all stakes in one round, in one hand, or by one payment of a tournament."""
     limit_cents = book.limits.prize_cents
     if paid_cents >= limit_cents and mode is Mode.REAL:
         book.relevant_events.append(

@@ -213,6 +213,8 @@ def void_round(book: Book, command: VoidRound, no: int) -> wallet_pb2.VoidRoundR
     Stakes that were paid before stay paid: they were decided by then (B18).
     """
     table = book.table_of(command)
+    if table.play is Play.TOURNAMENT:
+        raise refusals.wrong_play(table)
     round_ = book.find_open_round(command.round_id, table)
 
     round_ = round_ or book.add_round(no, command.round_id, table)
@@ -272,7 +274,7 @@ def end_with_outcome(
 
 
 def _verify_banked(table: Table) -> None:
-    if table.play is Play.POKER:
+    if table.play is Play.POKER or table.play is Play.TOURNAMENT:
         raise refusals.wrong_play(table)
 
 

@@ -20,6 +20,11 @@ NOT_STORED = frozenset(
         "TABLE_UNKNOWN",
         # The operator may raise the limit: the stakes are still to be paid.
         "PAYOUT_TOO_LARGE",
+        # What was paid in may arrive, and the players are still to be paid.
+        "POOL_INSUFFICIENT",
+        "PAY_IN_UNKNOWN",
+        # Once the rest is paid, the same request closes it.
+        "POOL_NOT_EMPTY",
         "REQUEST_REUSED",
         "COMPLAINT_NOT_ANSWERED",
         "COMPLAINTS_UNANSWERED",
@@ -58,6 +63,11 @@ def insufficient_funds(account: Account, needed_cents: int) -> WalletRefused:
         locked_cents=account.locked_cents,
         needed_cents=needed_cents,
     )
+
+
+def shared_device(table_id: str) -> WalletRefused:
+    # Of the other player it says nothing (G7).
+    return WalletRefused("SHARED_DEVICE", "Another account plays here from this device or address.", table_id=table_id)
 
 
 def round_ended(round_id: str, state: RoundState) -> WalletRefused:
@@ -112,6 +122,17 @@ def payout_too_large(
         payout_cents=payout_cents,
         round_id=round_id,
         **facts,
+    )
+
+
+def from_bank_too_large(table_id: str, cents: int, limit_cents: int) -> WalletRefused:
+    return WalletRefused(
+        "PAYOUT_TOO_LARGE",
+        "The operator's bank would add more to the tournament than the operator allows: nothing was done.",
+        field="from_bank",
+        limit_cents=limit_cents,
+        payout_cents=cents,
+        table_id=table_id,
     )
 
 
@@ -237,6 +258,39 @@ def cave_insufficient(account_id: str, table_id: str, cave_cents: int, needed_ce
         table_id=table_id,
         cave_cents=cave_cents,
         needed_cents=needed_cents,
+    )
+
+
+def tournament_closed(table_id: str) -> WalletRefused:
+    return WalletRefused("TOURNAMENT_CLOSED", "The tournament is closed for good.", table_id=table_id)
+
+
+def pool_insufficient(table_id: str, pool_cents: int, needed_cents: int) -> WalletRefused:
+    return WalletRefused(
+        "POOL_INSUFFICIENT",
+        "The pool does not cover what is to be paid: nothing was done.",
+        table_id=table_id,
+        pool_cents=pool_cents,
+        needed_cents=needed_cents,
+    )
+
+
+def pool_not_empty(table_id: str, pool_cents: int) -> WalletRefused:
+    return WalletRefused(
+        "POOL_NOT_EMPTY",
+        "The pool still holds money of the players: pay it out first.",
+        table_id=table_id,
+        pool_cents=pool_cents,
+    )
+
+
+def pay_in_unknown(table_id: str, account_id: str, refunded_request_id: str) -> WalletRefused:
+    return WalletRefused(
+        "PAY_IN_UNKNOWN",
+        "The account has no such pay-in that can be given back at this price: nothing was done.",
+        table_id=table_id,
+        account_id=account_id,
+        refunded_request_id=refunded_request_id,
     )
 
 

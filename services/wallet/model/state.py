@@ -17,6 +17,8 @@ class AccountKind(IntEnum):
     BANK = 3
     # The money of one player at one poker table.
     CAVE = 4
+    # What the players of one tournament have paid in and not got out yet.
+    POOL = 5
 
 
 class Mode(IntEnum):
@@ -28,6 +30,26 @@ class Play(IntEnum):
     INDIVIDUAL = 1
     MULTI_PLAYER = 2
     POKER = 3
+    TOURNAMENT = 4
+
+
+class PayInKind(IntEnum):
+    """What a player pays a tournament for."""
+
+    ENTRY = 1
+    RE_ENTRY = 2
+    REBUY = 3
+    ADD_ON = 4
+
+
+class AwardReason(IntEnum):
+    """Why a tournament pays a player."""
+
+    PRIZE = 1
+    BOUNTY = 2
+    # The whole price of one pay-in, fee included.
+    REFUND = 3
+    CANCELLATION_SHARE = 4
 
 
 # How far an epoch may be above the highest one seen. A takeover raises it by one, and a table that nobody played at for
@@ -66,6 +88,8 @@ class TransferKind(IntEnum):
     CASH_OUT = 8
     HAND = 9
     STAKES_PAID = 10
+    TOURNAMENT_PAID_IN = 11
+    TOURNAMENT_PAID_OUT = 12
 
 
 class SessionState(IntEnum):
@@ -138,6 +162,9 @@ class Table:
     policy: InactivityPolicy
     # The newest version of specific rules applied to it.
     rules_version: int = 0
+    # Of a tournament: its pool, and whether it is closed for good.
+    pool_no: int | None = None
+    closed: bool = False
 
 
 class TableKey(NamedTuple):
@@ -147,6 +174,8 @@ class TableKey(NamedTuple):
     bank_no: int
     play: Play
     game: str
+    # Of a tournament.
+    pool_no: int | None = None
 
 
 @dataclass(slots=True)
@@ -190,6 +219,30 @@ class Stake:
         return self.staked_cents if self.state is StakeState.OPEN else 0
 
 
+@dataclass(slots=True)
+class PayIn:
+    """What a player paid into a tournament by one transfer."""
+
+    no: int
+    request_id: str
+    table_no: int
+    account_no: int
+    kind: PayInKind
+    prize_cents: int
+    fee_cents: int
+    bounty_cents: int
+    refunded: bool = False
+
+    @property
+    def pool_cents(self) -> int:
+        """What the pool got of it."""
+        return self.prize_cents + self.bounty_cents
+
+    @property
+    def price_cents(self) -> int:
+        return self.pool_cents + self.fee_cents
+
+
 @dataclass(frozen=True, slots=True)
 class Device:
     """The device a player uses, as the player's client or the gateway describes it."""
@@ -231,6 +284,7 @@ class RelevantKind(IntEnum):
     LARGE_PRIZE = 1
     LARGE_DEPOSIT = 2
     LARGE_WITHDRAWAL = 3
+    SHARED_DEVICE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +295,7 @@ class RelevantEvent:
     transfer_no: int
     # The player's own account, also for a prize won with a cave.
     account_no: int
-    # Of a prize only.
+    # Of a prize only, and not of a tournament's.
     session_no: int | None
     amount_cents: int
     # The player's stakes in the round, of a prize only.

@@ -1,7 +1,7 @@
 """Facts for the bus, and how they are packed into the outbox row of their transaction."""
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -22,6 +22,8 @@ class Fact:
 
     subject: str
     payload: bytes
+    # The trace of the command behind it, while spans are recorded.
+    traceparent: str = ""
 
 
 def player_subject(player_id: str) -> str:
@@ -45,15 +47,21 @@ def pack(facts: Iterable[Fact]) -> bytes:
     return b"".join(parts)
 
 
-def unpack(row: bytes) -> Iterator[Fact]:
+def pack_traces(facts: Sequence[Fact]) -> str | None:
+    """Returns the traces of a row's facts, a line for each; None if there are none."""
+    return "\n".join(fact.traceparent for fact in facts) if any(fact.traceparent for fact in facts) else None
+
+
+def unpack(row: bytes, traces: str | None = None) -> Iterator[Fact]:
     """Returns the facts of an outbox row, in order."""
     position = 0
+    lines = iter(() if traces is None else traces.split("\n"))
     while position < len(row):
         subject_length, payload_length = _LENGTHS.unpack_from(row, position)
         position += _LENGTHS.size
         subject = row[position : position + subject_length].decode()
         position += subject_length
-        yield Fact(subject, row[position : position + payload_length])
+        yield Fact(subject, row[position : position + payload_length], next(lines, ""))
         position += payload_length
 
 

@@ -10,6 +10,7 @@ remembers message ids.
 import asyncio
 import logging
 from collections import Counter as Tally
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import nats.errors
@@ -17,11 +18,12 @@ import nats.js.errors
 from nats.aio.client import Client as Nats
 from nats.js import JetStreamContext
 from nats.js.api import Header
-from prometheus_client import Counter, Gauge
+from opentelemetry.trace import SpanKind
+from prometheus_client import Counter, Gauge, Histogram
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from services.kit import background
+from services.kit import background, trace
 from services.kit.bus.subjects import API_PREFIX, FACTS_STREAM
 from services.kit.clock import Clock, SystemClock
 from services.kit.database.postgresql import DATABASE_FAILURES, DirectConnection
@@ -45,6 +47,9 @@ _PUBLISHER_LOCK = 0x464F5554
 _log = logging.getLogger(__name__)
 _PUBLISHED = Counter("feltro_wallet_facts_published", "Facts published to the bus")
 _FAILURES = Counter("feltro_wallet_outbox_failures", "Attempts to publish facts that have failed")
+_BATCHES = Histogram(
+    "feltro_wallet_outbox_batch_facts", "Facts published together", buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+)
 OLDEST = Gauge(
     "feltro_wallet_outbox_oldest_seconds", "Age of the oldest fact that waits to be published; 0 if none does"
 )
@@ -58,7 +63,7 @@ UPDATE outbox_cursor SET ledger_id = gen_random_uuid(), stream_seq = $1 WHERE st
 _RESET_CURSOR = "UPDATE outbox_cursor SET stream_seq = $1"
 _CURSOR = "SELECT ledger_id::text, stream_seq FROM outbox_cursor"
 _OLDEST = text("SELECT at FROM outbox ORDER BY outbox_no LIMIT 1")
-_NEXT = "SELECT outbox_no, facts FROM outbox ORDER BY outbox_no LIMIT $1"
+_NEXT = "SELECT outbox_no, facts, traces FROM outbox ORDER BY outbox_no LIMIT $1"
 _REMOVE = """
 WITH removed AS (DELETE FROM outbox WHERE outbox_no = ANY($1::bigint[]))
 UPDATE outbox_cursor SET stream_seq = $2
@@ -156,12 +161,12 @@ class OutboxPublisher:
         numbers: list[int] = []
         messages: list[tuple[str, Fact]] = []
         rows = await connection.fetch(_NEXT, ROWS_LIMIT)
-        for number, packed in rows:
+        for number, packed, traces in rows:
             if len(messages) >= MESSAGES_LIMIT:
                 break
             numbers.append(number)
             published = position.published.pop(number, 0)
-            for index, fact in enumerate(facts.unpack(packed)):
+            for index, fact in enumerate(facts.unpack(packed, traces)):
                 if index >= published:
                     messages.append((f"{position.ledger_id}.{number}.{index}", fact))
         if not numbers:
@@ -169,22 +174,43 @@ class OutboxPublisher:
         await self._send(messages, position)
         await connection.fetch(_REMOVE, numbers, position.stream_seq)
         _PUBLISHED.inc(len(messages))
+        _BATCHES.observe(len(messages))
         return len(rows) == ROWS_LIMIT or len(numbers) < len(rows)
 
     async def _send(self, messages: list[tuple[str, Fact]], position: _Position) -> None:
         """Sends a chain; raises unless all of it is in the stream."""
+        with ExitStack() as spans:
+            await self._send_chain([(*message, _begin_span(message[1], spans)) for message in messages], position)
+
+    async def _send_chain(self, messages: list[tuple[str, Fact, str]], position: _Position) -> None:
         expected = position.stream_seq
-        for message_id, fact in messages[:-1]:
-            headers = {Header.MSG_ID.value: message_id, Header.EXPECTED_LAST_SEQUENCE.value: str(expected)}
+        for message_id, fact, traceparent in messages[:-1]:
+            headers = _headers(message_id, expected, traceparent)
             await self._bus.publish(fact.subject, fact.payload, headers=headers)
             expected += 1
         if messages:
-            message_id, fact = messages[-1]
-            headers = {Header.MSG_ID.value: message_id, Header.EXPECTED_LAST_SEQUENCE.value: str(expected)}
+            message_id, fact, traceparent = messages[-1]
+            headers = _headers(message_id, expected, traceparent)
             acknowledged = await self._jetstream.publish(
                 fact.subject, fact.payload, timeout=ACK_TIMEOUT_S, stream=FACTS_STREAM, headers=headers
             )
             position.stream_seq = acknowledged.seq
+
+
+def _begin_span(fact: Fact, spans: ExitStack) -> str:
+    """Begins the span of a fact that has a trace, until `spans` are closed, and returns what leads on from it."""
+    if not fact.traceparent or not trace.is_recording():
+        return fact.traceparent
+    span = trace.begin("publish a fact", fact.traceparent, kind=SpanKind.PRODUCER)
+    spans.callback(span.end)
+    return trace.header_of(span)
+
+
+def _headers(message_id: str, expected: int, traceparent: str) -> dict[str, str]:
+    headers = {Header.MSG_ID.value: message_id, Header.EXPECTED_LAST_SEQUENCE.value: str(expected)}
+    if traceparent:
+        headers[trace.HEADER] = traceparent
+    return headers
 
 
 def _row_of(message_id: str, ledger_id: str) -> int | None:

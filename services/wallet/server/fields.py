@@ -9,6 +9,7 @@ from uuid import UUID
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from feltro.wallet.v1 import types_pb2
 from services.kit import paging
 from services.kit.access.identity import DEMO_ID_PREFIX
 from services.kit.paging import PageRequest
@@ -17,6 +18,7 @@ from services.wallet.model import refusals
 # One command moves at most a hundred million euro, a stake apart: sums of amounts stay far inside int64 (G11).
 AMOUNT_LIMIT_CENTS = 10**10
 REQUEST_ID_CHARACTERS_LIMIT = 128
+COMMAND_DIGEST_BYTES_LIMIT = 64
 
 _BUS_SAFE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 # Before the first character that no table's id has, such as the dot of `salon.7`.
@@ -66,6 +68,19 @@ def id_of_table(field: str, value: str, table_id: str) -> str:
     if named not in {"", table_id}:
         raise refusals.invalid(field, f"belongs to the table `{named}`: here it has to begin with `{table_id}`.")
     return value
+
+
+def table_ref(field: str, table: types_pb2.TableRef) -> tuple[str, int]:
+    """The table that a game acts for, and the epoch of its lease."""
+    if table.epoch < 1:
+        raise refusals.invalid(f"{field}.epoch", "has to be the epoch of the table's lease, 1 or above.")
+    return bus_safe_id(f"{field}.table_id", table.table_id), table.epoch
+
+
+def command_digest(field: str, value: bytes) -> bytes:
+    """The digest of a command whose content the game has digested."""
+    verify_length(field, value, COMMAND_DIGEST_BYTES_LIMIT)
+    return b"game:" + value
 
 
 def table_named_by(value: str) -> str:

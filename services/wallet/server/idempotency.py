@@ -42,14 +42,16 @@ async def answer_once(
     *,
     authorize: Callable[[AsyncConnection], Awaitable[_Subject]],
     execute: Callable[[AsyncConnection, _Subject], Awaitable[Message]],
+    on_refused: Callable[[AsyncConnection, _Subject], Awaitable[None]] | None = None,
 ) -> bytes:
     """Carries a command out in one transaction, or returns its first answer.
 
     `authorize` reads and locks what the command is about, and refuses a caller who may not see it: no player is given
     the stored answer of another. `execute` carries the command out; its refusal is stored like any answer, unless the
-    reason depends on the sender or the moment (`refusals.NOT_STORED`).
+    reason depends on the sender or the moment (`refusals.NOT_STORED`). `on_refused` records what a stored refusal is to
+    leave behind besides, in the same transaction.
     """
-    request_id = _stored_request_id(cast("IdempotentRequest", request).request_id, caller)
+    request_id = stored_request_id(cast("IdempotentRequest", request).request_id, caller)
     content = digest(request)
     for attempt in range(1, ATTEMPTS + 1):
         try:
@@ -58,6 +60,8 @@ async def answer_once(
                 stored = await answers.find(connection, request_id, content)
                 if stored is None:
                     stored = await _execute(connection, subject, execute)
+                    if stored.refused and on_refused is not None:
+                        await on_refused(connection, subject)
                     await answers.insert(connection, request_id, content, stored, caller=caller.subject, at=at)
         except IntegrityError as violated:
             if attempt == ATTEMPTS or not _is_duplicate_request(violated):
@@ -67,7 +71,7 @@ async def answer_once(
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _stored_request_id(request_id: str, caller: Caller) -> str:
+def stored_request_id(request_id: str, caller: Caller) -> str:
     """The key of the stored answer. Players choose ids independently: one must not block another's, or a game's."""
     return request_id if sees_everybody(caller) else f"{caller.subject} {request_id}"
 

@@ -30,6 +30,7 @@ from services.wallet.server.platform_service import PlatformService
 from services.wallet.server.relevant_event_service import RelevantEventService
 from services.wallet.server.revocation_service import RevocationService
 from services.wallet.server.session_service import SessionService
+from services.wallet.server.tournament_service import TournamentMoneyService
 from services.wallet.server.wallet_service import WalletService
 from services.wallet.sessions.clock import SessionClock
 from services.wallet.sessions.ended_facts import EndedSessionFacts
@@ -91,6 +92,7 @@ class WalletServer:
         ended_facts = EndedSessionFacts(engine, outbox.wake)
         services: list[Service] = [
             WalletService(engine, commits, clock, settings.payout_limits),
+            TournamentMoneyService(engine, commits),
             SessionService(engine, clock, session_clock, ended_facts),
             ComplaintService(engine, clock),
             AuditService(engine),
@@ -111,7 +113,7 @@ class WalletServer:
         self.port = server.port
         tasks: list[Coroutine[None, None, None]] = [
             commits.run(),
-            StreamKeeper(bus).run(),
+            StreamKeeper(bus, replicas=settings.stream_replicas).run(),
             outbox.run(),
             PublishingWatch("facts", outbox.oldest_s, OLDEST, server).run(),
             InactivityWatch(engine, clock, session_clock).run(),
@@ -122,6 +124,7 @@ class WalletServer:
         supervisor.start(tasks)
         await server.start()
         await server.set_serving(serving=True)
+        supervisor.is_serving = True
         self.ready.set()
         _log.info("the wallet serves", extra={"listen": settings.listen, "port": server.port})
         try:

@@ -1,4 +1,4 @@
-"""`RelevantEventService`: lists the largest prizes, and large deposits and withdrawals (`903-B/2015:6.3.6.6`)."""
+"""`RelevantEventService`: lists the largest prizes, large deposits and withdrawals, and shared devices."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.wallet.v1 import relevant_events_pb2 as pb
+from feltro.wallet.v1 import session_pb2
 from services.kit.access.identity import Caller
 from services.kit.wire_format import timestamp
 from services.wallet.model import refusals
@@ -68,4 +69,16 @@ def _message(row: Row[Any]) -> pb.RelevantEvent:
         table_id=row.table_id or "",
         game=row.game or "",
         session_id=row.session_id or "",
+        device=_device(row),
+        other_player_id=row.other_player_id or "",
+        other_session_id=row.other_session_id or "",
+        refused=row.other_session_id is not None and row.session_id is None,
+    )
+
+
+def _device(row: Row[Any]) -> session_pb2.Device | None:
+    if row.other_session_id is None:
+        return None
+    return session_pb2.Device(
+        kind=row.device_kind, agent=row.device_agent, address=row.device_address, fingerprint=row.device_fingerprint
     )

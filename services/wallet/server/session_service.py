@@ -1,5 +1,6 @@
 """`SessionService`: starts, ends and shows game sessions, and keeps the inactivity policies of tables."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -23,7 +24,7 @@ from services.wallet.model.state import (
 from services.wallet.outbox import facts
 from services.wallet.server import fields
 from services.wallet.server.access import sees_everybody, verify_access, verify_game, verify_owner
-from services.wallet.server.idempotency import answer_once
+from services.wallet.server.idempotency import answer_once, stored_request_id
 from services.wallet.sessions import changes as session_changes
 from services.wallet.sessions import policies
 from services.wallet.sessions import rows as session_rows
@@ -32,7 +33,7 @@ from services.wallet.sessions.clock import AHEAD_LIMIT, SessionClock
 from services.wallet.sessions.ended_facts import EndedSessionFacts
 from services.wallet.sessions.messages import changed_fact, session_message, started_fact
 from services.wallet.settings import WalletSettings
-from services.wallet.store import accounts, queries
+from services.wallet.store import accounts, queries, shared_devices
 from services.wallet.store.accounts import PlayerAccount
 
 DEVICE_CHARACTERS_LIMIT = 256
@@ -59,10 +60,14 @@ class SessionService:
         if GAME in caller.scopes:
             fields.id_of_table("request_id", request.request_id, table_id)
 
+        on_device: Sequence[int] = ()
+
         if ids.is_wallet_id(request.account_id):
             await self._ended_facts.publish_of_account(request.account_id)
 
         async def authorize(connection: AsyncConnection) -> tuple[PlayerAccount | None, Table | None]:
+            nonlocal on_device
+            on_device = ()
             account = await _account(connection, request.account_id)
             table = await session_rows.lock_table(connection, table_id)
             if table is not None:
@@ -72,24 +77,48 @@ class SessionService:
         async def execute(
             connection: AsyncConnection, subject: tuple[PlayerAccount | None, Table | None]
         ) -> session_pb2.StartSessionResponse:
-            account, table = subject
-            if account is None:
-                raise refusals.account_unknown(request.account_id)
-            if table is None:
-                raise refusals.table_unknown(table_id)
+            account, table = _verify_known(request, subject)
             _verify_admission(account, table)
-            return await self._start(connection, account, table, device)
+            await _verify_no_session(connection, account, table)
+            nonlocal on_device
+            on_device = await shared_devices.others_on(connection, table, account.player_id, device)
+            if on_device and request.refuses_shared_devices:
+                raise refusals.shared_device(table_id)
+            started = await self._start(connection, account, table, device)
+            await record_shared(connection, subject, started.session.session_id)
+            return started
 
-        return await answer_once(self._engine, request, caller, self._clock.now(), authorize=authorize, execute=execute)
+        async def record_shared(
+            connection: AsyncConnection, subject: tuple[PlayerAccount | None, Table | None], session_id: str = ""
+        ) -> None:
+            if on_device:
+                account, table = _verify_known(request, subject)
+                await shared_devices.record(
+                    connection,
+                    table,
+                    account.no,
+                    device,
+                    on_device,
+                    session_id=session_id,
+                    request_id=stored_request_id(request.request_id, caller),
+                    at=self._clock.now(),
+                )
+
+        answer = await answer_once(
+            self._engine,
+            request,
+            caller,
+            self._clock.now(),
+            authorize=authorize,
+            execute=execute,
+            on_refused=record_shared,
+        )
+        shared_devices.count_metrics(len(on_device))
+        return answer
 
     async def _start(
         self, connection: AsyncConnection, account: PlayerAccount, table: Table, device: Device
     ) -> session_pb2.StartSessionResponse:
-        running = await session_rows.find_running(connection, account.player_id, table.no)
-        if running is not None:
-            raise refusals.WalletRefused(
-                "SESSION_RUNNING", "The player has a session at this table: play on in it.", session_id=running
-            )
         previous = await session_rows.latest_period(connection, account.player_id)
         now = self._session_clock.now()
         session = await session_rows.insert(connection, account.no, table.no, device, now)
@@ -326,11 +355,30 @@ async def _account(connection: AsyncConnection, account_id: str) -> PlayerAccoun
         return None
 
 
+def _verify_known(
+    request: session_pb2.StartSessionRequest, subject: tuple[PlayerAccount | None, Table | None]
+) -> tuple[PlayerAccount, Table]:
+    account, table = subject
+    if account is None:
+        raise refusals.account_unknown(request.account_id)
+    if table is None:
+        raise refusals.table_unknown(request.table_id)
+    return account, table
+
+
 def _verify_admission(account: PlayerAccount, table: Table) -> None:
     if account.mode is not table.mode:
         raise refusals.mode_mismatch(account.account_id, account.mode, table)
     if account.blocked:
         raise refusals.account_blocked(account.account_id)
+
+
+async def _verify_no_session(connection: AsyncConnection, account: PlayerAccount, table: Table) -> None:
+    running = await session_rows.find_running(connection, account.player_id, table.no)
+    if running is not None:
+        raise refusals.WalletRefused(
+            "SESSION_RUNNING", "The player has a session at this table: play on in it.", session_id=running
+        )
 
 
 async def _lock_table(connection: AsyncConnection, table_id: str) -> Table:

@@ -2,8 +2,8 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
 
+from opentelemetry.trace import Span
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
@@ -34,7 +34,6 @@ from services.wallet.store.group_commit import GroupCommit
 
 ORDERS_LIMIT = 1_000
 STAKE_DETAIL_BYTES_LIMIT = 4 * 1024
-COMMAND_DIGEST_BYTES_LIMIT = 64
 OUTCOME_BYTES_LIMIT = 64 * 1024
 REFERENCE_CHARACTERS_LIMIT = 200
 REASON_CHARACTERS_LIMIT = 500
@@ -170,7 +169,7 @@ class WalletService:
         return wallet_pb2.RegisterTableResponse()
 
     async def open_table(self, request: wallet_pb2.OpenTableRequest, caller: Caller) -> wallet_pb2.OpenTableResponse:
-        table = _registration(request, *_table("table", request.table), caller)
+        table = _registration(request, *fields.table_ref("table", request.table), caller)
         async with self._engine.begin() as connection:
             rounds = await accounts.open_table(connection, table, self._clock.now())
         return wallet_pb2.OpenTableResponse(open_round_ids=rounds.open_ids, last_round_id=rounds.last_id)
@@ -197,7 +196,12 @@ class WalletService:
             except refusals.WalletRefused as refused:
                 answers.append(embedded(_REFUSED, status_from(refused).SerializeToString(deterministic=True)))
         if valid:
-            stored_answers = await self._group_commit.submit(table_id, valid)
+            spans = _begin_stake_spans(request, positions, valid) if trace.is_recording() else []
+            try:
+                stored_answers = await self._group_commit.submit(table_id, valid)
+            finally:
+                for span in spans:
+                    span.end()
             _verify_sender(stored_answers[0])
             for position, stored in zip(positions, stored_answers, strict=True):
                 answers[position] = embedded(_REFUSED, stored.answer) if stored.refused else stored.answer
@@ -215,7 +219,7 @@ class WalletService:
         account_id = fields.printable_id("account_id", request.account_id)
         command = commands.CancelStakes(*_round_head(request, caller), account_id, stakes)
         if request.command_digest:
-            command.digest = _digest_of_command("command_digest", request.command_digest)
+            command.digest = fields.command_digest("command_digest", request.command_digest)
         return await self._submit(command, command.table_id)
 
     async def get_first_answer(
@@ -224,7 +228,7 @@ class WalletService:
         request_id = fields.printable_id("request_id", request.request_id)
         expected = None
         if request.command_digest:
-            expected = _digest_of_command("command_digest", request.command_digest)
+            expected = fields.command_digest("command_digest", request.command_digest)
 
         def verify_sender(game: str | None, table_id: str | None, sender: str) -> None:
             if game is not None and table_id is not None:
@@ -272,6 +276,8 @@ class WalletService:
             fields.positive_amount("amount_cents", request.amount_cents),
             fields.amount_or_zero("commission_cents", request.commission_cents),
         )
+        if request.command_digest:
+            command.digest = fields.command_digest("command_digest", request.command_digest)
         return await self._submit(command, command.table_id)
 
     async def cash_out(self, request: wallet_pb2.CashOutRequest, caller: Caller) -> bytes:
@@ -308,6 +314,27 @@ class WalletService:
         return await self._submit(command, command.table_id)
 
     # -- reading ----------------------------------------------------------------------------------------------------
+
+    async def list_table_caves(
+        self, request: wallet_pb2.ListTableCavesRequest, caller: Caller
+    ) -> wallet_pb2.ListTableCavesResponse:
+        table_id = fields.bus_safe_id("table_id", request.table_id)
+        wanted = fields.page_request(request)
+        async with self._engine.connect() as connection:
+            game = await accounts.find_table_game(connection, table_id)
+            if game is not None:
+                verify_game(caller, game, table_id)
+            found = await session_rows.caves_at_table(
+                connection, table_id, after_no=wanted.position, size=wanted.row_limit
+            )
+        page = wanted.page([(cave.session_no, cave) for cave in found])
+        return wallet_pb2.ListTableCavesResponse(
+            caves=[
+                wallet_pb2.TableCave(session_id=cave.session_id, account_id=cave.account_id, cave_cents=cave.cents)
+                for cave in page.items
+            ],
+            next_page_token=page.next_page_token,
+        )
 
     async def list_transactions(
         self, request: wallet_pb2.ListTransactionsRequest, caller: Caller
@@ -409,7 +436,7 @@ def _registration(
 ) -> accounts.TableRegistration:
     """What a game says of a table of its own."""
     if int(request.play) not in {play.value for play in Play}:
-        raise refusals.invalid("play", "has to be PLAY_INDIVIDUAL, PLAY_MULTI_PLAYER or PLAY_POKER.")
+        raise refusals.invalid("play", "has to be PLAY_INDIVIDUAL, PLAY_MULTI_PLAYER, PLAY_POKER or PLAY_TOURNAMENT.")
     game = fields.bus_safe_id("game", request.game)
     verify_game(caller, game, table_id)
     configured_table_id = request.configured_table_id if isinstance(request, wallet_pb2.OpenTableRequest) else ""
@@ -442,7 +469,7 @@ def _head(request: _CashRequest | _TableRequest | _RoundRequest, caller: Caller)
 
 def _table_head(request: _TableRequest, caller: Caller) -> tuple[str, bytes, str, str, int, str]:
     """The first fields of a command at a table: the table, its epoch and the sender's game follow."""
-    table_id, epoch = _table("table", request.table)
+    table_id, epoch = fields.table_ref("table", request.table)
     fields.id_of_table("request_id", request.request_id, table_id)
     return (*_head(request, caller), table_id, epoch, caller.game)
 
@@ -462,7 +489,7 @@ def _stake(
     asked = order.command_digest
     return commands.PlaceStake(
         fields.id_of_table(f"{path}.request_id", order.request_id, table_id),
-        _digest_of_command(f"{path}.command_digest", asked) if asked else digest(order, table_id, round_id),
+        fields.command_digest(f"{path}.command_digest", asked) if asked else digest(order, table_id, round_id),
         caller.subject,
         table_id,
         epoch,
@@ -474,12 +501,6 @@ def _stake(
         order.detail,
         fields.amount_or_zero(f"{path}.largest_payout_cents", order.largest_payout_cents, PAYOUT_LIMIT_CENTS) or None,
     )
-
-
-def _digest_of_command(field: str, command_digest: bytes) -> bytes:
-    """Returns the digest of a command whose content the game has digested."""
-    fields.verify_length(field, command_digest, COMMAND_DIGEST_BYTES_LIMIT)
-    return b"game:" + command_digest
 
 
 def _stake_to_cancel(path: str, stake: wallet_pb2.StakeToCancel) -> commands.StakeToCancel:
@@ -507,9 +528,23 @@ def _payouts(requested: Sequence[wallet_pb2.StakePayout]) -> dict[str, int]:
     return payouts
 
 
+def _begin_stake_spans(
+    request: wallet_pb2.PlaceStakesRequest, positions: Sequence[int], placing: Sequence[commands.PlaceStake]
+) -> list[Span]:
+    """Begins a span for each stake that came with a trace, in that trace and linked to the batch that brought it."""
+    batch, spans = trace.traceparent(), []
+    facts = {"feltro.round_id": request.round.round_id}
+    for position, command in zip(positions, placing, strict=True):
+        if cause := request.orders[position].traceparent:
+            span = trace.begin("place a stake", cause, links=[batch], attributes=facts)
+            command.traceparent = trace.header_of(span)
+            spans.append(span)
+    return spans
+
+
 def _log_stake(traceparent: str, stake_id: str, round_id: str, *, refused: bool) -> None:
     """Logs the end of the player's call in its own trace, where the money moved or did not."""
-    with trace.parse(traceparent) or nullcontext():
+    with trace.continued(traceparent):
         _log.debug("a stake", extra={"stake_id": stake_id, "round_id": round_id, "refused": refused})
 
 
@@ -519,14 +554,8 @@ def _mode(value: int) -> Mode:
     return Mode(value)
 
 
-def _table(path: str, table: types_pb2.TableRef) -> tuple[str, int]:
-    if table.epoch < 1:
-        raise refusals.invalid(f"{path}.epoch", "has to be the epoch of the table's lease, 1 or above.")
-    return fields.bus_safe_id(f"{path}.table_id", table.table_id), table.epoch
-
-
 def _round(round_: types_pb2.RoundRef) -> tuple[str, str, int]:
-    table_id, epoch = _table("round.table", round_.table)
+    table_id, epoch = fields.table_ref("round.table", round_.table)
     return fields.id_of_table("round.round_id", round_.round_id, table_id), table_id, epoch
 
 

@@ -52,6 +52,19 @@ _PAGE_AT_TABLES = text(
     SELECT {_COLUMNS} JOIN wanted USING (session_no) ORDER BY s.session_no
     """
 )
+_CAVES_AT_TABLE = text(
+    """
+    WITH running AS MATERIALIZED (
+        SELECT session_no, session_id, account_no, table_no FROM sessions
+        WHERE table_no = :table_no AND state < 5 AND session_no > COALESCE(CAST(:after_no AS bigint), 0)
+    )
+    SELECT running.session_no, running.session_id::text, player.account_id::text, cave.free_cents
+    FROM running
+    JOIN accounts cave ON cave.kind = 4 AND cave.owner_no = running.account_no AND cave.table_no = running.table_no
+    JOIN accounts player ON player.account_no = running.account_no
+    WHERE cave.free_cents > 0 ORDER BY running.session_no LIMIT :size
+    """
+)
 # An ended session never changes. Activity may have been recorded since the session was read: the later time stays.
 _SAVE = text(
     """
@@ -325,6 +338,13 @@ async def page(
     return [_session(row) for row in await connection.execute(_PAGE, wanted)]
 
 
+async def _table_no(connection: AsyncConnection, table_id: str) -> int:
+    table_no: int | None = (await connection.execute(_TABLE_NO, {"table_id": table_id})).scalar_one_or_none()
+    if table_no is None:
+        raise refusals.table_unknown(table_id)
+    return table_no
+
+
 async def page_at_table(
     connection: AsyncConnection, table_id: str, *, after_no: int | None, size: int
 ) -> list[Session]:
@@ -333,11 +353,27 @@ async def page_at_table(
     A session gets its number under its table's lock, so numbers follow the order of start, and no session appears later
     at a place that a reader has passed.
     """
-    table_no = (await connection.execute(_TABLE_NO, {"table_id": table_id})).scalar_one_or_none()
-    if table_no is None:
-        raise refusals.table_unknown(table_id)
+    table_no = await _table_no(connection, table_id)
     wanted = {"table_no": table_no, "after_no": after_no, "size": size}
     return [_session(row) for row in await connection.execute(_PAGE_AT_TABLE, wanted)]
+
+
+class CaveAtTable(NamedTuple):
+    """What the player of a session has in the cave at its table."""
+
+    session_no: int
+    session_id: str
+    account_id: str
+    cents: int
+
+
+async def caves_at_table(
+    connection: AsyncConnection, table_id: str, *, after_no: int | None, size: int
+) -> list[CaveAtTable]:
+    """Lists the caves at a table that are not empty, in the order of their sessions, which have not ended."""
+    table_no = await _table_no(connection, table_id)
+    wanted = {"table_no": table_no, "after_no": after_no, "size": size}
+    return [CaveAtTable(*row) for row in await connection.execute(_CAVES_AT_TABLE, wanted)]
 
 
 async def page_at_tables(

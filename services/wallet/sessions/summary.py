@@ -3,6 +3,9 @@
 The entries of a session carry its number. They belong to the player's account, between the versions that it had at the
 session's start and end, and in poker to the player's cave at that table, from the version that it had at the start.
 Both are ranges of the primary key of `entries`, so that no index by session is needed.
+
+A tournament is paid for before anybody sits down there. A session at a tournament therefore counts what its player has
+paid in and got since the player's session there before it, if there was one, refunds included (`806/2015:67`).
 """
 
 from collections.abc import Sequence
@@ -24,15 +27,21 @@ _SUMMARIES = text(
         SELECT s.session_no, s.account_no, s.table_no, s.started_at, s.ended_at,
                s.started_version AS from_version, COALESCE(s.ended_version, 9223372036854775807) AS to_version,
                s.started_cave_version AS from_cave_version,
+               -- of tournaments (4) only: elsewhere the sessions before need not be searched
+               CASE WHEN t.play = 4 THEN COALESCE((SELECT p.ended_version FROM sessions p
+                         WHERE p.player_id = s.player_id AND p.session_no < s.session_no
+                           AND p.account_no = s.account_no AND p.table_no = s.table_no
+                         ORDER BY p.session_no DESC LIMIT 1), 0) END AS from_tournament_version,
                -- the cave is used by one session at a time
                COALESCE((SELECT n.started_cave_version FROM sessions n
                          WHERE n.player_id = s.player_id AND n.session_no > s.session_no
                            AND n.account_no = s.account_no AND n.table_no = s.table_no
                          ORDER BY n.session_no LIMIT 1), 9223372036854775807) AS to_cave_version
-        FROM sessions s WHERE s.session_no = ANY(CAST(:session_nos AS bigint[]))
+        FROM sessions s JOIN tables t USING (table_no) WHERE s.session_no = ANY(CAST(:session_nos AS bigint[]))
     )
     SELECT w.session_no, w.started_at, w.ended_at,
-           account.staked_cents + cave.staked_cents AS staked_cents, account.won_cents + cave.won_cents AS won_cents,
+           account.staked_cents + cave.staked_cents + tournament.paid_cents AS staked_cents,
+           account.won_cents + cave.won_cents + tournament.got_cents AS won_cents,
            account.paid_for_caves_cents - cave.bought_cents AS commission_cents,
            account.rounds + cave.hands AS rounds, account.deposited_cents, account.withdrawn_cents,
            cash.transfer_nos, cash.kinds, cash.amounts, cash.ats
@@ -63,6 +72,17 @@ _SUMMARIES = text(
         WHERE c.kind = 4 AND c.owner_no = w.account_no AND c.table_no = w.table_no
           AND e.version > w.from_cave_version AND e.version <= w.to_cave_version AND e.session_no = w.session_no
     ) cave
+    CROSS JOIN LATERAL (
+        SELECT -COALESCE(sum(e.amount_cents) FILTER (WHERE e.amount_cents < 0), 0)::bigint AS paid_cents,
+               COALESCE(sum(e.amount_cents) FILTER (WHERE e.amount_cents > 0), 0)::bigint AS got_cents
+        FROM (
+            SELECT transfer_no FROM tournament_pay_ins
+            WHERE account_no = w.account_no AND table_no = w.table_no
+            UNION
+            SELECT transfer_no FROM tournament_awards WHERE account_no = w.account_no AND table_no = w.table_no
+        ) moved JOIN entries e USING (transfer_no)
+        WHERE e.account_no = w.account_no AND e.version > w.from_tournament_version AND e.version <= w.to_version
+    ) tournament
     CROSS JOIN LATERAL (
         SELECT array_agg(m.transfer_no ORDER BY m.version DESC) AS transfer_nos,
                array_agg(m.kind ORDER BY m.version DESC) AS kinds,

@@ -34,9 +34,17 @@ WITH numbered AS (SELECT nextval(pg_get_serial_sequence('tables', 'table_no')) A
 bank AS (
     INSERT INTO accounts (kind, mode, table_no, opened_at)
     SELECT 3, :mode, table_no, :at FROM numbered RETURNING account_no, table_no
+),
+-- A tournament (4) has a pool besides.
+pool AS (
+    INSERT INTO accounts (kind, mode, table_no, opened_at)
+    SELECT 5, :mode, table_no, :at FROM numbered WHERE CAST(:play AS smallint) = 4 RETURNING account_no
 )
-INSERT INTO tables (table_no, table_id, game, regulation, mode, play, epoch, bank_no, opened_at) OVERRIDING SYSTEM VALUE
-SELECT table_no, :table_id, :game, :regulation, :mode, :play, :epoch, account_no, :at FROM bank
+INSERT INTO tables (table_no, table_id, game, regulation, mode, play, epoch, bank_no, pool_no, opened_at)
+OVERRIDING SYSTEM VALUE
+SELECT table_no, :table_id, :game, :regulation, :mode, CAST(:play AS smallint), :epoch, account_no,
+       (SELECT account_no FROM pool), :at
+FROM bank
 """)
 _LOCK_TABLE = text("""
 SELECT table_no, game, regulation, mode, play, epoch FROM tables WHERE table_id = :table_id FOR NO KEY UPDATE

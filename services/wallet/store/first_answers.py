@@ -17,7 +17,10 @@ SELECT requests.digest, requests.refused, requests.answer, requests.transfer_no,
 FROM requests
 LEFT JOIN transfers ON transfers.transfer_no = requests.transfer_no
 LEFT JOIN rounds ON rounds.round_no = transfers.round_no
-LEFT JOIN tables ON tables.table_no = rounds.table_no
+-- A transfer of a tournament (11, 12) is of no round: its reference is the tournament.
+LEFT JOIN tables ON tables.table_no = coalesce(
+    rounds.table_no,
+    (SELECT of.table_no FROM tables AS of WHERE transfers.kind IN (11, 12) AND of.table_id = transfers.reference))
 WHERE requests.request_id = :request_id
 """)
 _PLACED = text("SELECT account_no, placed_cents, detail FROM stakes WHERE stake_no = :transfer_no")
@@ -46,6 +49,16 @@ WHERE stakes.round_no = :round_no AND stakes.account_no = :account_no AND stakes
   AND (stakes.paid_transfer_no IS NULL OR stakes.paid_transfer_no > :transfer_no)
 ORDER BY stakes.stake_no
 """)
+# The field of the answer, by the kind of transfer, of commands that are told by their answers alone.
+_WHOLE_ANSWERS = {
+    TransferKind.STAKES_PAID: "paid",
+    TransferKind.ROUND_SETTLED: "settled",
+    TransferKind.ROUND_VOID: "voided",
+    TransferKind.HAND: "transferred",
+    TransferKind.BUY_IN: "bought_in",
+    TransferKind.TOURNAMENT_PAID_IN: "paid_in",
+    TransferKind.TOURNAMENT_PAID_OUT: "paid_out",
+}
 
 
 async def find(
@@ -78,12 +91,8 @@ async def find(
         for _, stake_id, cents in parts:
             response.cancelled_parts.add(stake_id=stake_id, amount_cents=cents)
         await _add_in_play(connection, response, {**transfer, "round_no": round_no, "account_no": parts[0][0]})
-    elif kind == TransferKind.STAKES_PAID:
-        response.paid.ParseFromString(stored)
-    elif kind == TransferKind.ROUND_SETTLED:
-        response.settled.ParseFromString(stored)
-    elif kind == TransferKind.ROUND_VOID:
-        response.voided.ParseFromString(stored)
+    elif kind in _WHOLE_ANSWERS:
+        getattr(response, _WHOLE_ANSWERS[kind]).ParseFromString(stored)
     else:
         # It moved no stake, such as the end of a round without any.
         raise refusals.request_unknown(request_id)

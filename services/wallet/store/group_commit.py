@@ -8,10 +8,10 @@ a time, so that lanes rarely wait for each other's locks.
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 import asyncpg
+from opentelemetry.trace import SpanKind
 from prometheus_client import Counter, Gauge, Histogram
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -87,8 +87,12 @@ class Lane:
 
     async def submit(self, commands: Sequence[Command]) -> list[StoredAnswer]:
         """Returns the answers when the commands are durable (G5)."""
+        traceparent = trace.traceparent()
+        if trace.is_recording():
+            for command in commands:
+                command.traceparent = command.traceparent or traceparent
         try:
-            answers = self._batcher.submit(_Submission(commands, trace.traceparent()))
+            answers = self._batcher.submit(_Submission(commands, traceparent))
         except BatcherFull:
             raise refusals.overloaded(f"{WAITING_COMMANDS_LIMIT} waiting commands") from None
         return await answers
@@ -114,13 +118,13 @@ class Lane:
         commands = [command for submission in group for command in submission.commands]
         _GROUPS.observe(len(commands))
         try:
-            answers = await self._write(commands)
+            answers = await (self._write_in_span(group, commands) if trace.is_recording() else self._write(commands))
         except refusals.WalletRefused as refused:
             # The database is unreachable: trying the submissions one by one would only take longer.
             return [refused] * len(group)
         except Exception:
             if len(group) == 1:
-                with trace.parse(group[0].traceparent) or nullcontext():
+                with trace.continued(group[0].traceparent):
                     _log.exception("a command cannot be written", extra={"request_id": commands[0].request_id})
             raise
         by_submission: list[list[StoredAnswer]] = []
@@ -130,6 +134,14 @@ class Lane:
             by_submission.append(answers[position:end])
             position = end
         return by_submission
+
+    async def _write_in_span(self, group: Sequence[_Submission], commands: Sequence[Command]) -> list[StoredAnswer]:
+        """Writes a group in the trace of its only call, or in one of its own that is linked to each call."""
+        causes = [submission.traceparent for submission in group if submission.traceparent]
+        parent = causes.pop() if len(causes) == 1 else ""
+        facts = {"feltro.commands": len(commands)}
+        with trace.start_span("write a group", parent, kind=SpanKind.INTERNAL, links=causes, attributes=facts):
+            return await self._write(commands)
 
     async def _write(self, commands: Sequence[Command]) -> list[StoredAnswer]:
         """Writes a group; repeating it is safe, because commands that were committed return their answers (G3)."""

@@ -16,6 +16,8 @@ from services.wallet.ledger.commands import (
     CashCommand,
     CashOut,
     Command,
+    PayIn,
+    PayOut,
     PlaceStake,
     SettleRound,
     TableCommand,
@@ -27,7 +29,7 @@ from services.wallet.model.state import AccountKey, CaveKey, Play, SessionKey, T
 # Beyond this many ids of one kind all of them are dropped and read again (G11).
 CACHED_IDS_LIMIT = 200_000
 
-_TABLES = "SELECT table_id, table_no, bank_no, play, game FROM tables WHERE table_id = ANY($1::text[])"
+_TABLES = "SELECT table_id, table_no, bank_no, play, game, pool_no FROM tables WHERE table_id = ANY($1::text[])"
 _ACCOUNTS = """
 SELECT player.account_id::text, player.account_no, books.account_no
 FROM accounts player JOIN accounts books ON books.owner_no = player.account_no AND books.kind = 2
@@ -172,7 +174,10 @@ def _add(cached: dict[IdT, NumberT], found: dict[IdT, NumberT]) -> None:
 
 async def _read_tables(connection: DirectConnection, texts: Collection[str]) -> dict[str, TableKey]:
     rows = await connection.fetch(_TABLES, list(texts))
-    return {table_id: TableKey(no, bank_no, Play(play), game) for table_id, no, bank_no, play, game in rows}
+    return {
+        table_id: TableKey(no, bank_no, Play(play), game, pool_no)
+        for table_id, no, bank_no, play, game, pool_no in rows
+    }
 
 
 async def _read_accounts(connection: DirectConnection, texts: Collection[str]) -> dict[str, AccountKey]:
@@ -206,8 +211,17 @@ def _write_numbers(command: Command, resolved: ResolvedIds) -> None:
         account, session = resolved.accounts.get(command.account_id), resolved.sessions.get(command.session_id)
         command.account_no = UNKNOWN if account is None else account.no
         command.session_no = UNKNOWN if session is None else session.no
+    elif isinstance(command, PayIn):
+        command.account_no = _account_no(command.account_id, resolved)
+    elif isinstance(command, PayOut):
+        command.account_nos = {i: _account_no(i, resolved) for i in _account_ids(command)}
     elif isinstance(command, CashCommand):
         command.account_no, command.operator_account_no = resolved.accounts.get(command.account_id, (UNKNOWN, UNKNOWN))
+
+
+def _account_no(account_id: str, resolved: ResolvedIds) -> int:
+    account = resolved.accounts.get(account_id)
+    return UNKNOWN if account is None else account.no
 
 
 def _caves_to_fill(command: BuyIn, resolved: ResolvedIds) -> list[CaveKey]:
@@ -217,8 +231,10 @@ def _caves_to_fill(command: BuyIn, resolved: ResolvedIds) -> list[CaveKey]:
 
 
 def _account_ids(command: Command) -> list[str]:
-    if isinstance(command, CashCommand | PlaceStake | BuyIn | CashOut):
+    if isinstance(command, CashCommand | PlaceStake | BuyIn | CashOut | PayIn):
         return [command.account_id]
+    if isinstance(command, PayOut):
+        return [award.account_id for award in command.awards]
     return []
 
 

@@ -6,7 +6,7 @@ from feltro.wallet.v1 import events_pb2, types_pb2
 from services.kit.wire_format import embedded
 from services.wallet.ledger.book import Book, Movement
 from services.wallet.ledger.messages import balance_message
-from services.wallet.model.state import Account, AccountKind
+from services.wallet.model.state import Account, AccountKind, TransferKind
 from services.wallet.outbox.facts import TRANSFERS_SUBJECT, Fact, player_subject, rounds_subject
 
 # A message of transfers is closed before it exceeds this; NATS accepts 1 MiB (G11).
@@ -17,6 +17,9 @@ _PLAYER_FACT_BALANCE_CHANGED = 2
 _BALANCE_CHANGED_BALANCE = 1
 _BALANCE_CHANGED_TRANSACTIONS = 2
 _TRANSFERS_MADE_TRANSACTIONS = 1
+
+
+_OF_TOURNAMENTS = frozenset({TransferKind.TOURNAMENT_PAID_IN, TransferKind.TOURNAMENT_PAID_OUT})
 
 
 def facts_of_book(book: Book) -> list[Fact]:
@@ -39,6 +42,9 @@ def _transaction(book: Book, movement: Movement) -> types_pb2.Transaction:
         round_id=movement.round_id,
         session_id=movement.session_id,
     )
+    if movement.kind in _OF_TOURNAMENTS:
+        _, _, _, tournament_id = book.transfers[movement.transfer_no]
+        transaction.tournament_id = tournament_id or ""
     transaction.at.CopyFrom(book.timestamp)
     for part, before, amount in book.entries_of(movement):
         transaction.entries.add(
@@ -59,17 +65,20 @@ def _player(book: Book, account: Account) -> Account | None:
 
 def _balances(book: Book, encoded: list[tuple[Movement, bytes]]) -> Iterator[Fact]:
     parts: dict[int, list[bytes]] = {}
+    # A fact of several commands goes on in the trace of the last.
+    traces: dict[int, str] = {}
     for movement, transaction in encoded:
         player = _player(book, movement.account)
         if player is not None:
             parts.setdefault(player.no, []).append(embedded(_BALANCE_CHANGED_TRANSACTIONS, transaction))
+            if book.traces:
+                traces[player.no] = book.traces.get(movement.request_id, "")
     at = events_pb2.PlayerFact(at=book.timestamp).SerializeToString()
     for account_no, transactions in parts.items():
         account = book.accounts[account_no]
         transactions.append(embedded(_BALANCE_CHANGED_BALANCE, balance_message(account).SerializeToString()))
-        yield Fact(
-            player_subject(account.player_id or ""), at + embedded(_PLAYER_FACT_BALANCE_CHANGED, b"".join(transactions))
-        )
+        payload = at + embedded(_PLAYER_FACT_BALANCE_CHANGED, b"".join(transactions))
+        yield Fact(player_subject(account.player_id or ""), payload, traces.get(account_no, ""))
 
 
 def _transfers(encoded: list[tuple[Movement, bytes]]) -> Iterator[Fact]:

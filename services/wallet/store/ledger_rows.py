@@ -47,7 +47,8 @@ WITH answered AS MATERIALIZED (
     FROM unnest($33::bigint[], $34::integer[], $35::bigint[]) AS added(no, stakes, detail_bytes)
     WHERE rounds.round_no = added.no
 ), written_facts AS (
-    INSERT INTO outbox (at, facts) SELECT $1, new.facts FROM unnest($36::bytea[]) AS new(facts)
+    INSERT INTO outbox (at, facts, traces)
+    SELECT $1, new.* FROM unnest($36::bytea[], $42::text[]) AS new(facts, traces)
 )
 UPDATE accounts SET free_cents = new.free_cents, locked_cents = new.locked_cents, version = new.version
 FROM unnest($37::bigint[], $38::bigint[], $39::bigint[], $40::bigint[]) AS new(no, free_cents, locked_cents, version)
@@ -64,6 +65,7 @@ async def write(connection: DirectConnection, book: Book, answered: Sequence[Ans
         for s, detail in book.new_stakes
     ]
     largest_payouts = [stake.largest_payout_cents for stake, _ in book.new_stakes]
+    packed, traces = fact_rows(book)
     await connection.fetch(
         _WRITE,
         book.now,
@@ -72,9 +74,10 @@ async def write(connection: DirectConnection, book: Book, answered: Sequence[Ans
         *columns(new_stakes, 7),
         *new_rounds(book),
         *round_additions(book),
-        fact_rows(book),
+        packed,
         *balances(book),
         largest_payouts,
+        traces,
     )
 
 
@@ -89,9 +92,10 @@ def round_additions(book: Book) -> list[Sequence[object]]:
     return columns([(no, *more) for no, more in book.round_growth.items() if no not in book.new_rounds], 3)
 
 
-def fact_rows(book: Book) -> list[bytes]:
-    """Returns the row for the outbox, or none."""
-    return [facts.pack(found)] if (found := ledger_facts.facts_of_book(book)) else []
+def fact_rows(book: Book) -> tuple[list[bytes], list[str | None]]:
+    """Returns the row for the outbox, or none, by columns: facts and their traces."""
+    found = ledger_facts.facts_of_book(book)
+    return ([facts.pack(found)], [facts.pack_traces(found) if book.traces else None]) if found else ([], [])
 
 
 def balances(book: Book) -> list[Sequence[object]]:

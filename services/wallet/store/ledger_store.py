@@ -15,6 +15,7 @@ from typing import Any
 
 import asyncpg
 
+from services.kit import trace
 from services.kit.clock import Clock
 from services.kit.database.postgresql import DirectConnection
 from services.wallet.ledger.book import Book
@@ -24,11 +25,14 @@ from services.wallet.ledger.commands import (
     CashCommand,
     CashOut,
     Command,
+    PayIn,
+    PayOut,
     PayStakes,
     PlaceStake,
     RoundEndCommand,
     SettleRound,
     TableCommand,
+    TournamentCommand,
     TransferHand,
 )
 from services.wallet.model.state import (
@@ -51,7 +55,7 @@ from services.wallet.sessions import changes as session_changes
 from services.wallet.sessions import rows as session_rows
 from services.wallet.sessions.clock import SessionClock
 from services.wallet.sessions.policies import POLICY_COLUMNS
-from services.wallet.store import ledger_rows, optimistic_stakes, relevant_events
+from services.wallet.store import ledger_rows, optimistic_stakes, relevant_events, tournaments
 from services.wallet.store.answers import StoredAnswer
 from services.wallet.store.groups import Group, Lookup, decide_group
 from services.wallet.store.id_cache import IdCache, ResolvedIds, StaleIds
@@ -62,7 +66,7 @@ from services.wallet.store.write_cache import WriteCache
 _LOCK = f"""
 WITH locked_tables AS MATERIALIZED (
     SELECT table_no, table_id, game, regulation, mode, play, epoch, bank_no,
-           {POLICY_COLUMNS}
+           pool_no, closed_at IS NOT NULL AS closed, {POLICY_COLUMNS}
     FROM tables WHERE table_no = ANY($1::bigint[]) ORDER BY table_no FOR NO KEY UPDATE
 ), locked_accounts AS MATERIALIZED (
     SELECT account_no, account_id::text, kind, mode, player_id, owner_no, table_no,
@@ -73,7 +77,7 @@ WITH locked_tables AS MATERIALIZED (
 )
 SELECT * FROM locked_tables FULL JOIN locked_accounts ON false
 """
-_TABLE_COLUMNS = 14
+_TABLE_COLUMNS = 16
 _STAKES = """
 SELECT stake_no, stake_id, stakes.round_no, account_no, session_no, placed_cents, cancelled_cents, payout_cents,
        stakes.state, largest_payout_cents, paid_transfer_no
@@ -153,8 +157,9 @@ class LedgerStore:
         self, connection: DirectConnection, commands: Sequence[Command], resolved: ResolvedIds
     ) -> list[StoredAnswer]:
         async with connection.transaction():
-            group = Group(commands, self._new_book(), resolved)
+            group = Group(commands, self._new_book(commands), resolved)
             await self._lock(connection, group)
+            await tournaments.read_for_payments(connection, group.book, commands)
             spare_numbers = await self._look_up(connection, group)
             answers = decide_group(group)
             await self._write(connection, group)
@@ -163,14 +168,19 @@ class LedgerStore:
         self._cache.put(group.book, group.lookups[-1].number, spare_numbers)
         return answers
 
-    def _new_book(self) -> Book:
-        return Book(self._clock.now(), self._session_clock.now(), self._limits, self._payout_limits)
+    def _new_book(self, commands: Sequence[Command]) -> Book:
+        book = Book(self._clock.now(), self._session_clock.now(), self._limits, self._payout_limits)
+        if trace.is_recording():
+            book.traces = {
+                command.request_id: command.traceparent for command in commands if trace.is_sampled(command.traceparent)
+            }
+        return book
 
     async def _write_from_cache(
         self, connection: DirectConnection, stakes: Sequence[PlaceStake], sessions: dict[str, SessionKey]
     ) -> list[StoredAnswer] | None:
         """Writes the group by one statement; returns None, and writes nothing, if the cache is out of date."""
-        book = self._new_book()
+        book = self._new_book(stakes)
         cached = self._cache.take(stakes, sessions, book)
         if cached is None:
             return None
@@ -319,6 +329,7 @@ class LedgerStore:
         if book.endings:
             ends = [(e.round.no, e.round.state, e.transfer_no, e.void_reason, e.outcome) for e in book.endings]
             await connection.fetch(_END_ROUNDS, book.now, *columns(ends, 5))
+        await tournaments.write(connection, book)
         if book.relevant_events:
             await relevant_events.insert(connection, book)
         if book.changed_sessions:
@@ -349,10 +360,15 @@ def _accounts_of(group: Group) -> list[int]:
         if isinstance(command, CashCommand):
             nos.update((command.account_no, command.operator_account_no))
             continue
-        if isinstance(command, BuyIn | CashOut):
+        if isinstance(command, BuyIn | CashOut | PayIn):
             nos.add(command.account_no)
+        if isinstance(command, PayOut):
+            nos.update(command.account_nos.values())
         if isinstance(command, TableCommand) and command.table_id in resolved.tables:
-            nos.add(resolved.tables[command.table_id].bank_no)
+            table = resolved.tables[command.table_id]
+            nos.add(table.bank_no)
+            if isinstance(command, TournamentCommand):
+                nos.add(table.pool_no or 0)
         for pair in resolved.caves_of(command):
             nos.update((pair[0], resolved.caves.get(pair, 0)))
     nos.update(stake.account_no for stake in book.stakes.values())
@@ -369,8 +385,21 @@ _MODES = {mode.value: mode for mode in Mode}
 
 
 def _table(row: Sequence[Any]) -> Table:
-    no, table_id, game, regulation, mode, play, epoch, bank_no, *policy = row
-    return Table(no, table_id, game, regulation, Mode(mode), Play(play), epoch, bank_no, InactivityPolicy(*policy))
+    no, table_id, game, regulation, mode, play, epoch, bank_no, pool_no, closed, *policy_row = row
+    policy = InactivityPolicy(*policy_row)
+    return Table(
+        no,
+        table_id,
+        game,
+        regulation,
+        Mode(mode),
+        Play(play),
+        epoch,
+        bank_no,
+        policy,
+        pool_no=pool_no,
+        closed=closed,
+    )
 
 
 def _stake(row: Sequence[Any]) -> Stake:

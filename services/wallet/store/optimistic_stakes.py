@@ -84,7 +84,8 @@ WITH locked_tables AS MATERIALIZED (
     FROM so CROSS JOIN unnest($29::bigint[], $30::integer[], $31::bigint[]) AS added(no, stakes, detail_bytes)
     WHERE rounds.round_no = added.no
 ), written_facts AS (
-    INSERT INTO outbox (at, facts) SELECT $9, new.facts FROM so CROSS JOIN unnest($32::bytea[]) AS new(facts)
+    INSERT INTO outbox (at, facts, traces)
+    SELECT $9, new.* FROM so CROSS JOIN unnest($32::bytea[], $40::text[]) AS new(facts, traces)
 ), written_balances AS (
     UPDATE accounts SET free_cents = new.free_cents, locked_cents = new.locked_cents, version = new.version
     FROM so CROSS JOIN unnest($33::bigint[], $34::bigint[], $35::bigint[], $36::bigint[])
@@ -124,6 +125,7 @@ async def write_if_unchanged(
     Otherwise nothing is written, and it returns no numbers or raises `UniqueViolationError`.
     """
     *answered_columns, largest_payouts = columns(_rows(book, answered), 15)
+    packed, traces = fact_rows(book)
     rows = await connection.fetch(
         _WRITE_IF_UNCHANGED,
         *columns(expected.tables, 2),
@@ -136,11 +138,12 @@ async def write_if_unchanged(
         *answered_columns,
         *new_rounds(book),
         *round_additions(book),
-        fact_rows(book),
+        packed,
         *balances(book),
         STAKES_LIMIT,
         DETAIL_BYTES_LIMIT,
         largest_payouts,
+        traces,
     )
     return [number for (number,) in rows]
 

@@ -23,7 +23,7 @@ SELECT entries.transfer_no, transfers.kind, transfers.at, transfers.request_id, 
        sessions.session_id::text,
        COALESCE(owner.account_id, CASE WHEN account.kind = 1 THEN account.account_id END)::text,
        tables.table_id, entries.account_no, entries.pocket, entries.before_cents, entries.amount_cents,
-       entries.after_cents
+       entries.after_cents, CASE WHEN transfers.kind IN (11, 12) THEN transfers.reference END
 FROM picked
 JOIN entries ON entries.account_no = picked.account_no AND entries.version = picked.version
 JOIN transfers ON transfers.transfer_no = entries.transfer_no
@@ -239,7 +239,7 @@ async def transaction_page(
 
 
 def _transaction(row: Sequence[Any]) -> types_pb2.Transaction:
-    transfer_no, kind, at, request_id, round_id, session_id, account_id, table_id, *_ = row
+    transfer_no, kind, at, request_id, round_id, session_id, account_id, table_id, *_, tournament_id = row
     transaction = types_pb2.Transaction(
         transfer_id=transfer_no,
         kind=kind,
@@ -248,6 +248,7 @@ def _transaction(row: Sequence[Any]) -> types_pb2.Transaction:
         cave_table_id=table_id or "",
         round_id=round_id or "",
         session_id=session_id or "",
+        tournament_id=tournament_id or "",
     )
     transaction.at.FromDatetime(at)
     return transaction

@@ -88,6 +88,10 @@ async def decide(
         hand = table.hand
         if hand is None or hand.round_id != question.round_id:
             continue
+        # Own views tell cards too, to players who are not in turn.
+        turn = hand.dealt.turn
+        if turn is None or seat not in turn.seats:
+            continue
         move = tables.game.decide(hand.dealt, seat)
         command = BetCommand(f"{question.round_id} turn {question.turn}", b"")
         started = time.perf_counter()

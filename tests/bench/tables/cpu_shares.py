@@ -14,6 +14,7 @@ _PARTS = (
     ("services/roulette/", "engine"),
     ("services/baccarat/", "engine"),
     ("services/blackjack/", "engine"),
+    ("services/poker/", "engine"),
     ("services/kit/cards/", "engine"),
     ("services/kit/randomness/", "engine"),
     ("services/kit/table/journal/", "journal"),

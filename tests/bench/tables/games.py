@@ -21,6 +21,7 @@ from services.blackjack.messages import Outcome as BlackjackOutcome
 from services.blackjack.scores import value
 from services.kit.cards.card import Rank
 from services.kit.table.game import Bets, DealtRound, Game, Outcome, Rules
+from services.kit.table.live.kinds import BankedTables, TableKind
 from services.roulette.engine import Bets as RouletteBets
 from services.roulette.engine import Outcome as RouletteOutcome
 from services.roulette.game import RouletteGame, RouletteRules
@@ -37,6 +38,11 @@ class BenchGame(Generic[Bets, Outcome]):
         """`players` is how many bots play at each multi-player table."""
         self.game = game
         self.players = players
+
+    @property
+    def kind(self) -> TableKind[Bets, Outcome]:
+        """What the money of a round is."""
+        return BankedTables()
 
     @property
     def name(self) -> str:

@@ -66,8 +66,10 @@ class Phase:
                 ordered = sorted(latencies_s)
                 p50, p99 = ordered[len(ordered) // 2] * 1e3, ordered[int(len(ordered) * 0.99)] * 1e3
                 print(f"      a {what} counts after p50 {p50:.1f} ms, p99 {p99:.1f} ms")
-        each = ", ".join(f"{who} {seconds / max(self.stakes, 1) * 1e6:.0f}" for who, seconds in self.cpu_s.items())
-        print(f"      CPU µs per stake: {each}")
+        for what, count in (("stake", self.stakes), ("decision", self.decisions), ("round", self.rounds)):
+            if count:
+                each = ", ".join(f"{who} {used / count * 1e6:.0f}" for who, used in self.cpu_s.items())
+                print(f"      CPU µs per {what}, all of it: {each}")
         parts = ", ".join(f"{what} {share:.0%}" for what, share in self.shares.items())
         print(f"      of the tables' process: {parts}", flush=True)
 

@@ -182,6 +182,7 @@ async def bench_tables(
             token = client.bearer("game", game.name)
             dependencies = RuntimeDependencies(
                 game=game.game,
+                kind=game.kind,
                 catalogue=BenchCatalogue(game),
                 wallet=GrpcWallet(channel, lambda: token),
                 journal=journal,

@@ -21,16 +21,13 @@ from google.protobuf.message import Message
 
 from feltro.table.v1 import events_pb2, table_pb2, types_pb2
 from feltro.wallet.v1 import events_pb2 as wallet_events
-from gateway.http.front_end import FrontEnd
-from gateway.http.front_end_settings import FrontEndSettings
-from services.kit.settings import Environment
+from tests.browser.driver.front_end import front_end_application
 from tests.browser.driver.player import Bets
 from tests.browser.driver.rest import Json
 from tests.browser.driver.served import served
 from tests.browser.recorded import answers
 from tests.browser.recorded.contracts import verify_answer, verify_message
 from tests.browser.recorded.games import DRAWN, GAMES, RecordedGame
-from tools import web as front_end
 
 # The table for one that most tests play at.
 TABLE = "french-solo-demo"
@@ -186,18 +183,7 @@ class RecordedPlatform:
 
     def application(self) -> web.Application:
         """The front-end as the gateway serves it, the live connection, and an operator who knows nobody."""
-        site = {f"web_{page}_url": f"{self.operator_site}/{page}" for page in ("login", "token", "logout", "cashier")}
-        settings = FrontEndSettings(
-            environment=Environment.DEVELOPMENT,
-            issuer_jwks="http://127.0.0.1/keys",
-            web_folder=front_end.BUILT_WEB,
-            **site,
-        )
-        application = web.Application()
-        FrontEnd(settings).install(application)
-        application.router.add_get("/v1/ws", self._connect)
-        application.router.add_get("/operator/token", _nobody)
-        return application
+        return front_end_application(self.operator_site, self._connect, _nobody)
 
     # -- one connection ----------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from feltro.baccarat.v1 import baccarat_pb2
 from services.baccarat.engine import Bets, Chance, Commission, Outcome, SpecificRules, Table, chance_named, deal
 from services.kit.cards.shoe import PACK
 from services.kit.table.game import Totals
@@ -60,6 +61,15 @@ def test_q1_ponto_and_banca_differ_by_the_minimum_or_more(banca: int, accepted: 
         refused = refusal(TABLE, bets(banca=banca), bets(ponto=1000))
         assert refused.reason == "BETS_TOO_CLOSE"
         assert refused.facts["rule"] == "812/2015:13"
+
+
+@pytest.mark.rule("812/2015:6.a", "812/2015:13")
+def test_q2_the_difference_is_the_players_for_a_player_has_one_place_alone() -> None:
+    """A bet names its chance and no place: all that a player bets, in however many requests, is judged together."""
+    assert [field.name for field in baccarat_pb2.Bet.DESCRIPTOR.fields] == ["place", "amount_cents"]
+    assert all(chance_named(chance) is chance for chance in Chance)
+    felt = TABLE.add(None, bets(ponto=1000))
+    assert refusal(TABLE, bets(banca=1000), felt).reason == "BETS_TOO_CLOSE"
 
 
 @pytest.mark.rule("812/2015:13")

@@ -10,7 +10,7 @@ from feltro.baccarat.v1 import baccarat_pb2
 from services.baccarat.engine import Bets, Chance, Outcome, deal
 from services.baccarat.game import BETS_LIMIT, BaccaratGame, BaccaratRules
 from services.kit.cards.card import Card
-from services.kit.cards.shoe import PACK
+from services.kit.cards.shoe import PACK, shuffled_shoe
 from services.kit.randomness.tape import Tape
 from services.kit.table.game import Game, Rules, StakeOnTable
 from tests.engine.baccarat.tables import (
@@ -44,6 +44,20 @@ def test_a_round_is_decided_when_it_is_dealt_and_says_how_many_cards_lie_there()
     assert 4 <= dealt.cards_shown <= 6
     # No stake changes what is dealt.
     assert RULES.deal([], Tape(ENTROPY)) == dealt
+
+
+@pytest.mark.guarantee("G6", "G10")
+@pytest.mark.rule("812/2015:6.b", "812/2015:16")
+def test_a_shoe_with_a_cut_card_is_dealt_on_card_by_card() -> None:
+    rules = BaccaratGame().rules(configuration(specific_rules(packs=6, cut_card=306)))
+    shoe, taken = shuffled_shoe(6, Tape(ENTROPY)), 0
+    assert rules.cut_card is not None
+    while taken < rules.cut_card:
+        dealt = rules.deal([], Tape(ENTROPY), taken)
+        assert dealt.outcome == deal(shoe[taken : taken + 6])
+        taken += dealt.cards_shown
+    # The last round is whole, and no card of it came before.
+    assert 306 <= taken <= 311
 
 
 @given(st.permutations(list(PACK)))

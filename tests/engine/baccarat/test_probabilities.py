@@ -1,7 +1,7 @@
 """Exact probabilities by enumeration of every deal through the engine, for six and eight packs.
 
 Only what a card counts decides about drawing and winning, so one deal stands for all whose cards count the same,
-weighted by the number of orders of six cards in which the shoe has them. It takes about three seconds for each shoe.
+weighted by the number of orders of six cards in which the shoe has them. It takes about three seconds for all shoes.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -63,35 +64,46 @@ class Orders:
     count: int = 0
 
 
+class Deals(NamedTuple):
+    """Every round of cards with these values, of any shoe."""
+
+    examples: dict[Kind, Outcome]
+    sequences: Counter[tuple[Kind, tuple[int, ...]]]
+    """In how many sequences the same values, sorted, make a round of a kind."""
+
+
+@cache
+def deals() -> Deals:
+    """Deals every round through the engine once."""
+    found = Deals({}, Counter())
+    for values in itertools.product(range(10), repeat=4):
+        _deal_from(found, values)
+    return found
+
+
+def _deal_from(found: Deals, values: tuple[int, ...]) -> None:
+    """Deals the rounds that begin with these values, going on only where the engine takes another card."""
+    outcome = deal([CARDS[counted] for counted in values] + CARDS[:1] * (CARDS_LIMIT - len(values)))
+    dealt = len(outcome.ponto) + len(outcome.banca)
+    if dealt <= len(values):
+        kind = Kind(outcome.winner, outcome.banca_score, dealt)
+        found.examples.setdefault(kind, outcome)
+        found.sequences[kind, tuple(sorted(values))] += 1
+        return
+    for counted in range(10):
+        _deal_from(found, (*values, counted))
+
+
 @cache
 def rounds(pack_count: int) -> dict[Kind, Orders]:
     """Returns every kind of round that a shoe can deal."""
     shoe = 52 * pack_count
     counts = [16 * pack_count, *[4 * pack_count] * 9]
-    found: dict[Kind, Orders] = {}
-    for values in itertools.product(range(10), repeat=4):
-        left, orders = list(counts), 1
-        for counted in values:
-            orders *= left[counted]
-            left[counted] -= 1
-        _count_from(found, [CARDS[counted] for counted in values], left, orders, shoe - 4)
+    found = {kind: Orders(example) for kind, example in deals().examples.items()}
+    for (kind, values), sequences in deals().sequences.items():
+        orders = math.prod(math.perm(counts[counted], values.count(counted)) for counted in set(values))
+        found[kind].count += sequences * orders * math.perm(shoe - len(values), CARDS_LIMIT - len(values))
     return found
-
-
-def _count_from(found: dict[Kind, Orders], cards: list[Card], left: list[int], orders: int, in_shoe: int) -> None:
-    """Counts the rounds that begin with these cards, going on only where the engine takes another card."""
-    unseen = CARDS_LIMIT - len(cards)
-    outcome = deal(cards + CARDS[:1] * unseen)
-    dealt = len(outcome.ponto) + len(outcome.banca)
-    if dealt <= len(cards):
-        kind = Kind(outcome.winner, outcome.banca_score, dealt)
-        found.setdefault(kind, Orders(outcome)).count += orders * math.perm(in_shoe, unseen)
-        return
-    for counted in range(10):
-        here = left[counted]
-        left[counted] -= 1
-        _count_from(found, [*cards, CARDS[counted]], left, orders * here, in_shoe - 1)
-        left[counted] += 1
 
 
 def orders_of(pack_count: int, **wanted: object) -> int:

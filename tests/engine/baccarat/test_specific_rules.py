@@ -96,6 +96,10 @@ def violated(field: str, bound: object, rule: str) -> dict[str, str]:
         ),
         # 19 cents is no multiple of 20, and 20 is above the maximum.
         pytest.param(specific_rules(minimum_cents=19, maxima=maxima(banca=1)), "minimum_cents", 20, "9.b"),
+        # The six cards of a round lie behind the cut card (C17).
+        pytest.param(specific_rules(packs=6, cut_card=307), "cut_card", 306, "20"),
+        pytest.param(specific_rules(packs=8, cut_card=411), "cut_card", 410, "20"),
+        pytest.param(specific_rules(cut_card=-1), "cut_card", 1, "20"),
     ],
 )
 def test_q11_settings_beyond_the_regulation_are_refused(
@@ -148,6 +152,13 @@ def test_the_operators_choices_are_those_of_the_table() -> None:
 
 
 @pytest.mark.rule("812/2015:41")
+@pytest.mark.parametrize(("packs", "cut_card"), [(6, 1), (6, 306), (8, 410)])
+def test_the_operator_may_let_a_shoe_go_on_until_its_cut_card_has_come(packs: int, cut_card: int) -> None:
+    assert BaccaratGame().rules(configuration(specific_rules(packs=packs, cut_card=cut_card))).cut_card == cut_card
+    # Each round has a shuffle of its own unless the operator says otherwise (C25).
+    assert BaccaratGame().rules(configuration(specific_rules(packs=packs))).cut_card is None
+
+
 def test_a_macau_table_may_do_without_a_cap() -> None:
     assert BaccaratGame().rules(configuration(macau_rules(prize_cap_cents=0))).specific_rules.prize_cap_cents == 0
 

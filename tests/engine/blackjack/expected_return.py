@@ -42,6 +42,8 @@ BANK_HANDS = {
 }
 PLAYER_HANDS = {16: (10, 6), 17: (10, 7), 18: (10, 8), 19: (10, 9), 20: (10, 10), 21: (10, 5, 6)}
 
+# More than the bank can draw, of all values or of one.
+CARDS_OF_BANK = 21
 # How many cards of each value are in the shoe, from 1 to 10.
 Left = tuple[int, ...]
 
@@ -84,18 +86,50 @@ def _result_of(up: int, values: tuple[int, ...]) -> int:
     return BLACKJACK if is_blackjack(cards) else min(score(cards), BUST)
 
 
+class Step(NamedTuple):
+    """One more value in a hand of the bank, in a list in which every step follows the one that it goes on from."""
+
+    before: int
+    """The place of that step; the hand without cards is before the first one."""
+    need: int
+    """What `bank_results` multiplies by: so many cards of the value."""
+    share: float
+    """In how many orders of so many cards the bank ends here."""
+    drawn: int
+    result: int
+
+
+@cache
+def bank_steps(up: int) -> tuple[Step, ...]:
+    """Returns the hands of the bank as one tree: those that begin with the same cards share that much of the work."""
+    places: dict[tuple[tuple[int, int], ...], int] = {(): 0}
+    ends = {hand.needs: hand for hand in bank_hands(up)}
+    steps: list[Step] = []
+    for needs, hand in sorted(ends.items()):
+        for length in range(1, len(needs) + 1):
+            if (path := needs[:length]) not in places:
+                value, count = path[-1]
+                places[path] = len(places)
+                end = ends.get(path)
+                share, result = (float(end.orders), end.result) if end is not None else (0.0, hand.result)
+                drawn = sum(count for _, count in path)
+                steps.append(Step(places[path[:-1]], (value - 1) * CARDS_OF_BANK + count, share, drawn, result))
+    return tuple(steps)
+
+
 @cache
 def bank_results(up: int, left: Left) -> dict[int, float]:
     """Returns how likely the bank ends with each result, given all cards that are left."""
     found = dict.fromkeys(BANK_HANDS, 0.0)
-    # The number of ways to draw so many cards in order.
-    ways = [math.perm(sum(left), count) for count in range(21)]
-    for needs, orders, result in bank_hands(up):
-        drawn, favourable = 0, orders
-        for value, count in needs:
-            drawn += count
-            favourable *= math.perm(left[value - 1], count)
-        found[result] += favourable / ways[drawn]
+    # In how many orders so many cards of a value, and of all, can be drawn.
+    ways = [float(math.perm(cards, count)) for cards in left for count in range(CARDS_OF_BANK)]
+    ways_of_all = [1 / math.perm(sum(left), count) for count in range(CARDS_OF_BANK)]
+    favourable = [1.0]
+    for before, need, share, drawn, result in bank_steps(up):
+        ways_here = favourable[before] * ways[need]
+        favourable.append(ways_here)
+        if share:
+            found[result] += share * ways_here * ways_of_all[drawn]
     return found
 
 

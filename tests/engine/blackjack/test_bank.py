@@ -1,15 +1,18 @@
-"""How the bank's hand ends, exactly, by enumeration through the engine: the table of section 6 of the rulebook."""
+"""How often the bank ends with each result, and how often cards that pay more are dealt: exactly, as section 6 says."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import Counter
 from fractions import Fraction
 from functools import cache
 
 import pytest
 
-from services.blackjack.scores import bank_draws, is_blackjack, score, value
+from services.blackjack.scores import bank_draws, is_blackjack, is_special, score, value
 from services.kit.cards.card import Card, Rank, Suit
+from tests.engine.blackjack.tables import TABLE, dealt, insure, play
 
 # One card for each value, 1 to 10.
 CARDS = {counts: Card(Rank(counts), Suit.SPADES) for counts in range(1, 11)}
@@ -27,6 +30,7 @@ PRINTED = {
     10: "11.19 11.17 11.19 34.00 3.48 7.72 21.25",
     1: "13.00 13.08 13.06 13.09 5.35 30.87 11.55",
 }
+ACE = 1
 ALL_PRINTED = "14.525 13.926 13.368 17.953 7.287 4.749 28.192"
 
 
@@ -89,3 +93,39 @@ def test_a_blackjack_is_dealt_as_often_as_the_rulebook_says(packs: int, printed:
     )
     assert f"{float(100 * dealt):.4f}" == printed
     assert {value(card) for card in CARDS.values()} == set(counts)
+
+
+@pytest.mark.rule("805/2015:15.f", "805/2015:25.f", "805/2015:25.g")
+@pytest.mark.parametrize(("packs", "printed"), [(4, "7.25"), (6, "7.40"), (8, "7.47")])
+def test_an_insurance_loses_as_much_as_the_rulebook_says(packs: int, printed: str) -> None:
+    """Of what the engine pays back of an insurance, with only the up card known."""
+    likely = results(ACE, packs)["blackjack"]
+    paid = {
+        hole: TABLE.payouts(play(TABLE, dealt("Ts 9d", f"Ah {hole}"), (insure(500), "stand")))["1.insurance"]
+        for hole in ("Kc", "9c")
+    }
+    kept = 1 - likely * Fraction(paid["Kc"], 500) - (1 - likely) * Fraction(paid["9c"], 500)
+    assert f"{float(100 * kept):.2f}" == printed
+
+
+@pytest.mark.rule("805/2015:25.i")
+@pytest.mark.parametrize(("packs", "sevens", "suited"), [(4, 2640, 5774), (6, 2477, 5802), (8, 2402, 5816)])
+def test_the_first_three_cards_earn_a_special_prize_as_often_as_the_rulebook_says(
+    packs: int, sevens: int, suited: int
+) -> None:
+    """Every kind of three cards is asked of the engine; only those with a 6, a 7 or an 8 can be special."""
+    kinds = [Card(rank, suit) for rank in (Rank.SIX, Rank.SEVEN, Rank.EIGHT) for suit in Suit]
+    found = {True: 0, False: 0}
+    for three in itertools.product(kinds, repeat=3):
+        if is_special(three):
+            orders = math.prod(packs - three[:at].count(card) for at, card in enumerate(three))
+            found[three[0].rank is three[1].rank] += orders
+    all_orders = math.perm(52 * packs, 3)
+    assert (round(all_orders / found[True]), round(all_orders / found[False])) == (sevens, suited)
+
+
+def test_a_card_of_another_rank_makes_nothing_special() -> None:
+    special = [Card(Rank.SEVEN, Suit.HEARTS), Card(Rank.SIX, Suit.HEARTS), Card(Rank.EIGHT, Suit.HEARTS)]
+    for rank in set(Rank) - {Rank.SIX, Rank.SEVEN, Rank.EIGHT}:
+        for pair in itertools.combinations(special, 2):
+            assert not is_special((*pair, Card(rank, Suit.HEARTS)))

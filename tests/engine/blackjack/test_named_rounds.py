@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 import pytest
@@ -11,7 +12,7 @@ from services.blackjack.dealt_round import DealtBlackjack
 from services.blackjack.engine import Decision, Move
 from services.blackjack.game import BlackjackGame, BlackjackRules
 from services.blackjack.messages import Bets, Outcome
-from services.kit.cards.shoe import shuffled_shoe
+from services.kit.cards.shoe import packs, shuffled_shoe
 from services.kit.randomness.tape import Tape
 from services.kit.table.game import DealtRound, Default, Game, Rules, StakeOnTable, Turn
 from tests.engine.blackjack.tables import configuration, deal_cards, decide, encoded, game_rules, refusal_of, stake
@@ -191,11 +192,25 @@ def test_g12_a_stake_that_the_round_did_not_have_is_not_paid_as_lost() -> None:
 
 def test_the_whole_shoe_is_shuffled_for_each_round() -> None:
     entropy = bytes(range(1, 256)) * 16
-    for packs in (4, 6, 8):
-        rules = game_rules(packs=packs)
+    for count in (4, 6, 8):
+        rules = game_rules(packs=count)
         dealt = rules.deal([StakeOnTable("a", 1, {"1": 1000})], Tape(entropy))
-        assert dealt.round.shoe == shuffled_shoe(packs, Tape(entropy))
-        assert len(dealt.round.shoe) == packs * 52
+        assert dealt.round.shoe == shuffled_shoe(count, Tape(entropy))
+        assert len(dealt.round.shoe) == count * 52
+
+
+@pytest.mark.guarantee("G6", "G10")
+@pytest.mark.rule("805/2015:4.b", "805/2015:14")
+def test_a_shoe_with_a_cut_card_is_dealt_on_from_where_the_round_before_has_left_it() -> None:
+    entropy = bytes(range(1, 256)) * 16
+    rules = game_rules(packs=6, cut_card=260)
+    whole = shuffled_shoe(6, Tape(entropy))
+    for taken in (0, 4, 259):
+        dealt = rules.deal([StakeOnTable("a", 1, {"1": 1000})], Tape(entropy), taken)
+        assert dealt.round.shoe[: 312 - taken] == whole[taken:]
+        # A round has as many cards as with a shoe of its own, whatever is split (G11).
+        assert Counter(dealt.round.shoe) == Counter(packs(6))
+        assert dealt.cards_shown == 4
 
 
 def test_the_wallets_ceilings_have_room_for_doubles_and_splits() -> None:

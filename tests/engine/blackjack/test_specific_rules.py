@@ -36,6 +36,11 @@ from tests.engine.blackjack.tables import DEFAULT, configuration, game_rules, re
         ({"step_cents": 200}, "minimum_cents", "400", "25.a"),
         ({"step_cents": 100, "maximum_cents": 750}, "maximum_cents", "700", "25.a"),
         ({"splits_limit": -1}, "splits_limit", "1", "16.c"),
+        # A whole pack lies behind the cut card.
+        ({"packs": 4, "cut_card": 157}, "cut_card", "156", "4.b"),
+        ({"packs": 6, "cut_card": 261}, "cut_card", "260", "4.b"),
+        ({"packs": 8, "cut_card": 365}, "cut_card", "364", "4.b"),
+        ({"cut_card": -1}, "cut_card", "1", "4.b"),
     ],
 )
 def test_l9_what_the_regulation_forbids_is_refused_with_its_rule(
@@ -89,6 +94,7 @@ def test_every_option_is_read_and_shown_in_the_layout() -> None:
         splits_limit=1,
         without_insurance=True,
         without_special_prizes=True,
+        cut_card=364,
     )
     made = configuration(seats=5)
     made.rules.Pack(chosen)
@@ -102,6 +108,9 @@ def test_every_option_is_read_and_shown_in_the_layout() -> None:
         False,
         False,
     )
+    assert rules.cut_card == read.cut_card == 364
+    # Each round has a shuffle of its own unless the operator says otherwise (B23).
+    assert game_rules().cut_card is None
 
 
 @pytest.mark.parametrize(

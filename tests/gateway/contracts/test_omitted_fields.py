@@ -40,6 +40,7 @@ MAY_BE_LEFT_OUT = {
     "feltro.wallet.v1.Device.kind": "the record does not name it",
     "feltro.wallet.v1.ReviewComplaintRequest.text": "the record has no remark",
     "feltro.wallet.v1.StartSessionRequest.device": "the record does not name it",
+    "feltro.wallet.v1.StartSessionRequest.refuses_shared_devices": "a shared device is recorded, and nobody refused",
     "feltro.wallet.v1.UnblockAccountRequest.reason": "the record has no reason",
     "feltro.wallet.v1.WithdrawRequest.reference": "the transfer has no reference",
 }
@@ -59,16 +60,21 @@ def test_every_field_of_an_operators_command_is_required_or_does_nothing_when_le
 
 
 def test_a_games_rule_that_is_left_out_says_what_that_does() -> None:
-    """A flag is off and a list empty, which needs no word; a number says what 0 does, and all else is required."""
+    """A flag is off and a list empty, which needs no word; a number and an enum say it, and all else is required."""
     rules = CONTRACTS.messages_about(any_topic_pb2.ANY_TOPIC_RULES)
     omitted = [field for message in rules for field in _fields(message, set()) if not bounds_of(field).required]
     assert omitted
     for field in omitted:
         if field.is_repeated or field.type == FieldDescriptor.TYPE_BOOL:
             continue
+        if field.enum_type is not None:
+            first = CONTRACTS.comment(f"{field.enum_type.full_name}.{field.enum_type.values[0].name}")
+            assert first, field.full_name
+            assert not re.match(r"Never sent|Refused", first), field.full_name
+            continue
         assert field.type in {FieldDescriptor.TYPE_INT32, FieldDescriptor.TYPE_INT64}, field.full_name
         said = CONTRACTS.comment(field.full_name)
-        assert re.search(r"\bif 0\b|\b0\s+for\b|\brequired there\b", said), field.full_name
+        assert re.search(r"\bif 0\b|\bif absent\b|\b0\s+for\b|\brequired there\b", said), field.full_name
 
 
 def test_what_is_required_can_be_told_from_what_is_left_out() -> None:

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.rule("903-B/2015:2.1.3")
 TIMESTAMP = Timestamp(seconds=1_795_000_000, nanos=120_000_000)
 WRITTEN = "2026-11-18T11:06:40.120Z"
 # The names that timestamps have in the protos.
-TIMESTAMP_NAME = re.compile(r"(^|_)(at|now|since|until)$|^decide_by$")
+TIMESTAMP_NAME = re.compile(r"(^|_)(at|now|since|until)$|^(decide|fill)_by$|^extra_time_from$")
 
 
 def _messages() -> Iterator[Descriptor]:

@@ -25,7 +25,7 @@ from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
 from tests.processes.gateway import GatewayProcess
 from tests.processes.wallet import WalletProcess
 
-TABLE, STAKE_CENTS = "alone", 1_000
+TABLE, TABLE_FOR_MANY, STAKE_CENTS = "alone", "shared", 1_000
 MOVE = "type.googleapis.com/feltro.blackjack.v1.Move"
 # A round in which nobody decides is a blackjack: one in twenty.
 ROUNDS_LIMIT = 20
@@ -71,6 +71,7 @@ def processes(
 async def _configure(blackjack: BlackjackProcess) -> None:
     async with blackjack.client() as client:
         await client.configure(TABLE, configuration(play=wallet_types.PLAY_INDIVIDUAL, places=1))
+        await client.configure(TABLE_FOR_MANY, configuration(places=3))
 
 
 class Hand:
@@ -209,3 +210,34 @@ async def test_g7_nobody_else_acts_on_a_hand_or_learns_of_its_decisions(processe
         assert (await other.client.call("TableService.Act", **params))["error"]["data"]["reason"] == "TABLE_UNKNOWN"
         assert not [each for each in other.client.notifications if each["method"] == "own_view"]
         assert stranger.name not in str(told)
+
+
+async def test_anybody_sees_which_seats_are_free_and_a_player_takes_one(processes: BlackjackBehindGateway) -> None:
+    gateway = processes.gateway
+    ana, rui = WebSocketPlayer(gateway), WebSocketPlayer(gateway)
+    for player in (ana, rui):
+        await player.fund(gateway)
+    enter = {"table_id": TABLE_FOR_MANY, "seat": 2}
+    async with (
+        ana.connect(gateway) as at_ana,
+        rui.connect(gateway) as at_rui,
+        aiohttp.ClientSession(gateway.url) as anybody,
+    ):
+
+        async def seats() -> list[tuple[int, bool]]:
+            async with anybody.get(f"/v1/tables/{TABLE_FOR_MANY}") as response:
+                assert response.status == 200, await response.text()
+                return [(seat["seat"], seat["taken"]) for seat in (await response.json())["table"]["seats"]]
+
+        async with asyncio.timeout(TIMEOUT_S):
+            while "error" in (seen := await at_rui.call("subscribe", table_id=TABLE_FOR_MANY)):
+                await asyncio.sleep(0.1)
+        assert [seat["taken"] for seat in seen["result"]["table"]["seats"]] == [False, False, False]
+        await at_ana.result("TableService.EnterTable", request_id=str(uuid4()), **enter)
+        assert await seats() == [(1, False), (2, True), (3, False)]
+        while "seat_taken" not in (told := await at_rui.next_message())["params"]:
+            pass
+        assert told["params"]["seat_taken"] == {"seat": 2}
+        refused = await at_rui.call("TableService.EnterTable", request_id=str(uuid4()), **enter)
+        data = refused["error"]["data"]
+        assert (data["reason"], data["facts"]) == ("SEAT_TAKEN", {"table_id": TABLE_FOR_MANY, "seat": "2"})

@@ -51,9 +51,17 @@ NOT_PROVOKED = {
     (TABLE, "ROUND_FULL"): "takes a hundred players who each place the most bets allowed; tests/simulation does it",
     (GATEWAY, "OVERLOADED"): "takes more calls in flight to one process than the rate limits let through",
     (WALLET, "AMOUNT_OUT_OF_RANGE"): "takes 100 000 deposits of the largest amount",
+    (
+        WALLET,
+        "SHARED_DEVICE",
+    ): "in this platform's one game nobody plays against another; tests/service/poker do it",
+    (TABLE, "SHARED_DEVICE"): "in this platform's one game nobody plays against another; tests/service/poker do it",
     (TABLE, "ANSWER_TOO_LARGE"): "no page of a table's answers comes near it",
     **dict.fromkeys(
-        ((TABLE, reason) for reason in ("TURN_OVER", "NOT_YOUR_TURN", "DECISION_ILLEGAL", "INSURANCE_REFUSED")),
+        (
+            (TABLE, reason)
+            for reason in ("TURN_OVER", "NOT_YOUR_TURN", "NOT_YOUR_PLACE", "DECISION_ILLEGAL", "INSURANCE_REFUSED")
+        ),
         "nobody decides in roulette, the one game of this platform",
     ),
 }

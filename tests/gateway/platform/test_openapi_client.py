@@ -10,11 +10,10 @@ import aiohttp
 import pytest
 import pytest_asyncio
 
-from services.kit.database import postgresql
-from services.wallet.audit.auditor import Auditor
 from tests.gateway.platform.asyncapi_recorder import AsyncApiDocument, JsonObject, RecordedSocket
 from tests.gateway.platform.openapi_client import OpenApiClient
 from tests.gateway.platform.processes import TIMEOUT_S, Platform
+from tests.processes import ledger_audit
 from tests.processes.roulette import configuration
 from tests.processes.wallet import DEMO, REAL
 from tests.service.roulette.platform import INDIVIDUAL, INDIVIDUAL_TABLES, WHEEL_BY_REGULATION, WINDOW_MS
@@ -217,7 +216,7 @@ async def test_g1_fifty_players_share_a_round_over_websockets_and_the_ledger_bal
             assert await player.free_cents() == CROWD_CENTS - CROWD_BET_CENTS + int(result["payout_cents"])
         for socket in (operator, *sockets[:VERIFIED_SOCKETS]):
             document.verify(socket)
-    assert await _violations(platform) == []
+    assert await ledger_audit.violations_at(platform.wallet.database_url) == []
 
 
 class _CrowdPlayer:
@@ -269,15 +268,6 @@ async def _fund(platform: Platform, operator: RecordedSocket, crowd: list[_Crowd
     async with platform.wallet.client() as wallet:
         for player in crowd[VERIFIED_SOCKETS:]:
             player.account_id = await wallet.open_account(player.name, CROWD_CENTS)
-
-
-async def _violations(platform: Platform) -> list[str]:
-    """Returns what the ledger's own audit finds."""
-    engine = postgresql.connect(platform.wallet.database_url, "test", connections=1)
-    found: list[str] = []
-    await Auditor(engine).run(lambda check, sentence: found.append(f"{check.name}: {sentence}"))
-    await engine.dispose()
-    return found
 
 
 async def test_refusals_carry_status_reason_and_domain(platform: Platform, client: OpenApiClient) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from feltro.table.v1 import types_pb2
 from gateway.contracts import json_codec
-from services.kit.trace import start_span
+from services.kit import trace
 from tests.gateway.live_gateway import RpcClient
 from tests.gateway.platform.processes import TIMEOUT_S, Platform
 from tests.processes.gateway import RestClient
@@ -131,17 +131,17 @@ async def test_every_command_of_an_operator_is_on_record_with_its_outcome(
     platform: Platform, operator: Operator
 ) -> None:
     player_id, account_id = await operator.player()
-    traced = start_span()
+    traced = trace.begin("a call")
     key = str(uuid4())
     status, _, headers = await operator.request(
         "POST",
         f"/v1/accounts/{account_id}/deposits",
         {"amount_cents": 5_000},
         key=key,
-        headers={"Traceparent": traced.header},
+        headers={"Traceparent": trace.header_of(traced)},
     )
     assert status == 200
-    assert headers["X-Trace-Id"] == traced.trace_id
+    assert headers["X-Trace-Id"] == trace.trace_id_of(traced)
     status, refused, _ = await operator.request("POST", f"/v1/accounts/{uuid4()}/deposits", {"amount_cents": 5_000})
     assert (status, refused["reason"]) == (404, "ACCOUNT_UNKNOWN")
     async with operator.client.session.ws_connect(
@@ -169,7 +169,7 @@ async def test_every_command_of_an_operator_is_on_record_with_its_outcome(
     ]
     deposit, refusal = actions[-2], actions[-3]
     assert (deposit["subject"], deposit["address"]) == (operator.name, "127.0.0.1")
-    assert (deposit["request_id"], deposit["trace_id"]) == (key, traced.trace_id)
+    assert (deposit["request_id"], deposit["trace_id"]) == (key, trace.trace_id_of(traced))
     assert json.loads(deposit["request"])["amount_cents"] == "5000"
     assert deposit["at"] <= deposit["outcome"]["at"]
     assert refusal["outcome"]["reason"] == "ACCOUNT_UNKNOWN"

@@ -13,7 +13,15 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescript
 
 from feltro.gateway.v1 import gateway_pb2
 from feltro.table.v1 import any_topic_pb2, events_pb2, table_pb2
-from feltro.wallet.v1 import audit_pb2, complaint_pb2, platform_pb2, relevant_events_pb2, session_pb2, wallet_pb2
+from feltro.wallet.v1 import (
+    audit_pb2,
+    complaint_pb2,
+    platform_pb2,
+    relevant_events_pb2,
+    session_pb2,
+    tournament_pb2,
+    wallet_pb2,
+)
 from feltro.wallet.v1 import events_pb2 as wallet_events_pb2
 from gateway.contracts.any_types import ANY_FULL_NAME, topic_of_field
 from gateway.contracts.bounds import REQUEST_ID_FIELD, bounds_of
@@ -38,6 +46,9 @@ UNNAMED_COMMANDS = {
     "GatewayService.EnterDemo",
     "GatewayService.Logout",
     "GatewayService.RevokeSubject",
+    "PokerService.JoinWaitingList",
+    "PokerService.LeaveWaitingList",
+    "PokerService.SetPresence",
     "SessionService.AdvanceSessionClock",
     "SessionService.EndPlayerSessions",
     "SessionService.EndSession",
@@ -50,7 +61,8 @@ UNNAMED_COMMANDS = {
     "WalletService.UnblockAccount",
 }
 # What a 64-bit number may be: money, a span, a count of records, an order, or the number of a transfer.
-INT64_NAMES = re.compile(r".*_cents|.*_ms|.*_no|seq|version|transfer_id")
+INT64_NAMES = re.compile(r".*_cents|cents|.*_ms|.*_no|seq|version|transfer_id")
+MOMENT_NAMES = re.compile(r"at|.*_at|decide_by|fill_by|(resting|kept)_until|extra_time_from|paused_since")
 # Reasons for which the very same request may succeed a moment later.
 TEMPORARY = {"OVERLOADED", "RATE_LIMITED"}
 
@@ -111,7 +123,7 @@ def test_a_method_has_one_path_in_one_style(method: Method) -> None:
 @METHODS
 def test_the_verb_of_http_says_whether_a_method_reads_or_commands(method: Method) -> None:
     (binding,) = method.bindings
-    reads = re.match(r"(Get|Find|List|Replay)[A-Z]", method.name) is not None
+    reads = re.match(r"(Get|Find|List|Replay|Export)[A-Z]", method.name) is not None
     assert binding.verb == "GET" if reads else binding.verb in {"POST", "PUT"}
     assert (binding.verb == "PUT") == (binding.body not in {"", "*"})
 
@@ -153,6 +165,7 @@ def test_every_command_has_a_name_or_does_no_more_when_it_is_repeated() -> None:
         each.rpc_name
         for each in CONTRACTS.methods
         if each.descriptor.containing_service in GAME_SERVICES.values()
+        and not each.is_read_only
         and {field.name for field in each.descriptor.input_type.fields} == {"table_id", "round_id"}
     }
     assert commands == UNNAMED_COMMANDS | starting
@@ -182,7 +195,7 @@ def test_a_moment_is_named_at() -> None:
     for field in FIELDS:
         is_moment = field.message_type is not None and message_type(field).full_name == TIMESTAMP
         is_filter = field.name in {"since", "until"} and ".List" in field.full_name
-        if (re.fullmatch(r"at|.*_at|decide_by", field.name) is not None) != (is_moment and not is_filter):
+        if (MOMENT_NAMES.fullmatch(field.name) is not None) != (is_moment and not is_filter):
             wrong.append(field)
     assert not _failing(wrong)
 
@@ -223,7 +236,7 @@ def test_one_name_is_one_enum() -> None:
 def test_an_event_is_named_by_what_has_happened(group: object) -> None:
     for field in group.fields:  # type: ignore[attr-defined]
         assert re.sub(r"(?<!^)(?=[A-Z])", "_", message_type(field).name).lower() == field.name
-        assert re.search(r"(ed|taken|left|drawn|dealt|made|paid|_notice)$", field.name), field.name
+        assert re.search(r"(ed|taken|left|drawn|dealt|made|paid|shown|_notice)$", field.name), field.name
 
 
 def test_a_public_event_names_no_player() -> None:
@@ -269,6 +282,7 @@ _WALLET = [
         (relevant_events_pb2, "RelevantEventService"),
         (audit_pb2, "AuditService"),
         (audit_pb2, "AuditIntakeService"),
+        (tournament_pb2, "TournamentMoneyService"),
     )),
 ]  # fmt: skip
 _TABLE = [table_pb2.DESCRIPTOR.services_by_name["TableService"]]

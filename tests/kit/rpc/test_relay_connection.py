@@ -170,3 +170,55 @@ async def test_the_first_call_to_a_restarted_process_is_not_lost(
         while not channel._connection._broken:
             await asyncio.sleep(0.01)
         assert await get(channel, issuer, "b") == "b"
+
+
+class SilentNetwork:
+    """Carries connections to a server, until they are cut: then nothing arrives any more, and nothing is closed."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._carrying: list[asyncio.Task[None]] = []
+        self._writers: list[asyncio.StreamWriter] = []
+
+    async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        answers, to_server = await asyncio.open_connection("127.0.0.1", self._port)
+        self._writers += [to_server, writer]
+        for source, target in ((reader, to_server), (answers, writer)):
+            self._carrying.append(asyncio.create_task(self._copy(source, target)))
+
+    async def cut(self) -> None:
+        """Cuts what is connected; later connections are carried."""
+        await background.cancel_and_wait(self._carrying)
+        self._carrying.clear()
+
+    async def close(self) -> None:
+        await self.cut()
+        for writer in self._writers:
+            writer.close()
+
+    async def _copy(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        while data := await source.read(65_536):
+            target.write(data)
+            await target.drain()
+
+
+@pytest.mark.slow
+async def test_a_network_that_fell_silent_is_noticed_and_the_next_call_goes_over_another_connection(
+    server: GrpcServer, service: FakeComplaintService, issuer: DevelopmentIssuer
+) -> None:
+    network = SilentNetwork(server.port)
+    listener = await asyncio.start_server(network.carry, "127.0.0.1", 0)
+    channel = RelayChannel(f"127.0.0.1:{listener.sockets[0].getsockname()[1]}")
+    service.may_answer.set()
+    try:
+        assert await get(channel, issuer, "first") == "first"
+        await network.cut()
+        # Long before the call's own limit, and before the system gives the connection up.
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            await get(channel, issuer, "lost", within_s=600.0)
+        assert failed.value.code() is grpc.StatusCode.UNAVAILABLE
+        assert await get(channel, issuer, "next") == "next"
+    finally:
+        await channel.close()
+        listener.close()
+        await network.close()

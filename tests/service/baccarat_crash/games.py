@@ -14,10 +14,12 @@ from tests.service.roulette_crash.games import CrashGame, Launched, PlacedStake
 # Three bots at a table of Macau pass it now and then.
 PRIZE_CAP_CENTS = 3_000
 MINIMUM_CENTS = 100
+# A shoe lasts for about ten rounds.
+CUT_CARD = 50
 
 
 class CrashBaccarat(CrashGame[BaccaratClient]):
-    """Every second table is one of Macau."""
+    """Every second table is one of Macau; the shoes of the others go on from round to round."""
 
     name = "baccarat"
     process: type[GameProcess] = BaccaratProcess
@@ -35,9 +37,8 @@ class CrashBaccarat(CrashGame[BaccaratClient]):
         self, number: int, play: wallet_types.Play.ValueType, mode: wallet_types.Mode.ValueType
     ) -> types_pb2.TableConfiguration:
         macau = number % 2 == 1
-        return configuration(
-            play=play, mode=mode, macau=macau, rules={"prize_cap_cents": PRIZE_CAP_CENTS} if macau else {}
-        )
+        rules = {"prize_cap_cents": PRIZE_CAP_CENTS} if macau else {"cut_card": CUT_CARD}
+        return configuration(play=play, mode=mode, macau=macau, rules=rules)
 
     async def place(
         self,

@@ -22,6 +22,7 @@ from tests.service.blackjack.platform import (
     INDIVIDUAL,
     BlackjackDriver,
     Playing,
+    SeatedPlayer,
     table_rules,
     unpacked,
 )
@@ -122,6 +123,11 @@ async def test_g6_the_very_hand_goes_on_with_the_very_cards(two: TwoReplicas, en
     assert replayed.computed_outcome == settled.round.outcome
 
 
+async def taken_seats(driver: BlackjackDriver, player: SeatedPlayer) -> list[int]:
+    """Returns the seats that everybody sees taken."""
+    return [seat.seat for seat in (await driver.get_table(player)).table.seats if seat.taken]
+
+
 @pytest.mark.slow
 @pytest.mark.rule("805/2015:4.a")
 @pytest.mark.guarantee("G9")
@@ -137,6 +143,7 @@ async def test_g9_chosen_seats_are_kept_between_rounds_when_the_owner_changes(tw
     await two.follow(ana, rui)
 
     assert [(await driver.get_table(player)).own_seat.seat for player in (ana, rui)] == [6, 2]
+    assert await taken_seats(driver, ana) == [2, 6]
     assert (await refusal(driver.seat_new_player(TABLE, seat=6))).reason == "SEAT_TAKEN"
     assert (await driver.seat_new_player(TABLE, seat=4)).seat == 4
     killed.start()
@@ -144,6 +151,7 @@ async def test_g9_chosen_seats_are_kept_between_rounds_when_the_owner_changes(tw
     two.owner.kill()
     await two.follow(ana, rui)
     assert [(await driver.get_table(player)).own_seat.seat for player in (ana, rui)] == [6, 2]
+    assert await taken_seats(driver, ana) == [2, 4, 6]
     round_id = await driver.wait_for_open_round(ana)
     assert (await refusal(driver.bet(rui, round_id, "6", 1000))).reason == "PLACE_TAKEN"
     await driver.bet(rui, round_id, "2", 1000)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
+import grpc
 import pytest
 
 from feltro.blackjack.v1 import blackjack_pb2
 from feltro.table.v1 import events_pb2, types_pb2
+from tests.processes.wallet import REAL
 from tests.service.blackjack.platform import (
+    ALONE,
     DECISION_S,
     ROUNDS_LIMIT,
     WINDOW_S,
@@ -18,7 +21,7 @@ from tests.service.blackjack.platform import (
     default_of,
     unpacked,
 )
-from tests.service.roulette.platform import refusal
+from tests.service.roulette.platform import refusal, refusal_of
 
 
 async def deal_to(driver: BlackjackDriver, players: list[SeatedPlayer]) -> str:
@@ -78,9 +81,13 @@ async def test_everybody_plays_in_turn_against_one_bank(driver: BlackjackDriver)
     assert {option.place for option in second.options} == {2}
     assert not fifth.options
     refused = await refusal(driver.act(players[0], fifth, "DRAW", 5))
+    decide_by = refused.facts.pop("decide_by")
+    assert decide_by
     assert (refused.reason, refused.facts) == ("NOT_YOUR_TURN", {"place": "5", "turn_of": "2"})
     refused = await refusal(driver.act(players[0], fifth, "DRAW", 2))
-    assert (refused.reason, refused.facts["place"]) == ("NOT_YOUR_TURN", "2")
+    facts = {"place": "2", "turn_of": "2", "decide_by": decide_by}
+    assert (refused.reason, refused.facts) == ("NOT_YOUR_PLACE", facts)
+    assert await driver.playing(players[0], fifth.round_id) == fifth
 
     await play_out(driver, players, second.round_id)
     rounds = [await driver.settled(player, second.round_id) for player in players]
@@ -112,6 +119,69 @@ async def test_a_player_chooses_a_free_seat(driver: BlackjackDriver) -> None:
     await driver.leave(ana)
     rui = await driver.seat_new_player(table_id, seat=3)
     assert rui.seat == 3
+
+
+def taken(table: types_pb2.TableSnapshot) -> list[int]:
+    """Returns the seats that everybody sees taken."""
+    return [seat.seat for seat in table.seats if seat.taken]
+
+
+@pytest.mark.rule("805/2015:4.a")
+async def test_everybody_sees_which_seats_are_free_before_they_sit_down(driver: BlackjackDriver) -> None:
+    table_id = await driver.new_table(places=3)
+
+    async def seen() -> types_pb2.TableSnapshot:
+        return (await driver.blackjack.table("stranger", table_id)).table
+
+    empty = await seen()
+    assert [(seat.seat, seat.taken) for seat in empty.seats] == [(1, False), (2, False), (3, False)]
+    watcher = await driver.watch(table_id)
+    ana = await driver.seat_new_player(table_id, seat=3)
+    rui = await driver.seat_new_player(table_id, seat=1)
+    assert taken(await seen()) == [1, 3]
+    await driver.leave(ana)
+    left = await watcher.wait_for("seat_left")
+    assert left.seat_left.seat == 3
+    assert taken(await seen()) == [1]
+    # A snapshot and the events after it, which have no gap, say the same as a later snapshot.
+    latest = await seen()
+    await watcher.wait_for_seq(latest.seq)
+    events = [event for event in watcher.events if empty.seq < event.seq <= latest.seq]
+    assert [event.seq for event in events] == list(range(empty.seq + 1, latest.seq + 1))
+    seats = {seat.seat: seat.taken for seat in empty.seats}
+    for event in events:
+        if event.HasField("seat_taken"):
+            seats[event.seat_taken.seat] = True
+        elif event.HasField("seat_left"):
+            seats[event.seat_left.seat] = False
+    assert seats == {seat.seat: seat.taken for seat in latest.seats}
+    # Others learn that a seat is taken, and nothing of its player.
+    assert all(player.player_id.encode() not in raw for player in (ana, rui) for raw in watcher.raw_messages)
+    assert rui.player_id not in str(latest)
+
+
+@pytest.mark.rule("805/2015:4.a")
+async def test_of_players_who_want_one_seat_at_once_one_gets_it(driver: BlackjackDriver) -> None:
+    table_id = await driver.new_table()
+    names = [driver.unique_name("player") for _ in range(4)]
+    for name in names:
+        await driver.wallet.open_account(name, 10_000, REAL)
+    results = await asyncio.gather(*(driver.seat(name, table_id, seat=5) for name in names), return_exceptions=True)
+    seated = [each for each in results if isinstance(each, SeatedPlayer)]
+    refusals = [refusal_of(each) for each in results if isinstance(each, grpc.aio.AioRpcError)]
+    assert [player.seat for player in seated] == [5]
+    assert [(refused.reason, refused.facts) for refused in refusals] == [
+        ("SEAT_TAKEN", {"table_id": table_id, "seat": "5"})
+    ] * 3
+    assert taken((await driver.get_table(seated[0])).table) == [5]
+    # Whoever was refused sits down elsewhere.
+    refused_name = next(name for name in names if name != seated[0].player_id)
+    assert (await driver.seat(refused_name, table_id, seat=6)).seat == 6
+
+
+async def test_a_player_who_plays_alone_chooses_no_seat(driver: BlackjackDriver) -> None:
+    player = await driver.seat_new_player(ALONE)
+    assert not (await driver.get_table(player)).table.seats
 
 
 @pytest.mark.rule("805/2015:4.a", "805/2015:7")

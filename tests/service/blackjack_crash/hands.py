@@ -23,6 +23,8 @@ from tests.service.blackjack.platform import (
 )
 
 TABLE = "alone"
+# After so many cards a shoe of that table has its last round.
+CUT_CARD = 260
 # Two places bring most situations within a few rounds; what needs more has more.
 PLACES: Mapping[str, tuple[str, ...]] = {"EVEN_MONEY": EVERY_PLACE, "INSURE": EVERY_PLACE, "LAST": ("1",)}
 BET_CENTS = 1_000
@@ -32,6 +34,7 @@ _MOVES = (
     "SELECT position, acted_by, request_id, moves.stake_id FROM moves JOIN rounds USING (round_no)"
     " WHERE round_id = $1 ORDER BY position"
 )
+_SHOE = "SELECT shoe_round_id, cards_taken FROM draws JOIN rounds USING (round_no) WHERE round_id = $1"
 _PAID = "SELECT count(*) FROM paid JOIN rounds USING (round_no) WHERE round_id = $1 AND position = $2"
 
 Database: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
@@ -129,6 +132,18 @@ async def moves_of(journal: Database, round_id: str) -> list[asyncpg.Record]:
 async def paid_after(journal: Database, round_id: str, position: int) -> int:
     """How many stakes were paid at once after so many decisions, as far as that is on record."""
     return int(await journal.fetchval(_PAID, round_id, position))
+
+
+async def shoe_of(journal: Database, round_id: str) -> tuple[str, int] | None:
+    """The round for which the shoe of a round was shuffled, and how many cards were taken before; None if undrawn."""
+    row = await journal.fetchrow(_SHOE, round_id)
+    return None if row is None else (row["shoe_round_id"], row["cards_taken"])
+
+
+def cards_of(settled: table_pb2.PlayerRound) -> int:
+    """How many cards have left the shoe in a round, the bank's second one included."""
+    outcome = unpacked(settled.round.outcome, blackjack_pb2.Outcome())
+    return sum(len(hand.cards) for hand in outcome.hands) + len(outcome.bank.cards)
 
 
 async def wait_until_staked(driver: BlackjackDriver, hand: Hand) -> None:

@@ -13,8 +13,9 @@ from tests.processes.baccarat import BaccaratProcess
 from tests.processes.blackjack import BlackjackProcess
 from tests.processes.databases import OWNER_ROLE, WALLET_ROLE
 from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
+from tests.processes.poker import PokerProcess
 from tests.processes.wallet import WalletProcess
-from tests.service.every_game.platform import GAMES, Platform, PlayedGame
+from tests.service.every_game.platform import BANKED_GAMES, GAMES, Platform, PlayedGame
 
 WALLET_DATABASE = "feltro_wallet_of_every_game"
 
@@ -34,7 +35,8 @@ def platform(
         wallet = WalletProcess(postgres.url(WALLET_ROLE, WALLET_DATABASE), bus.url, home)
         baccarat = BaccaratProcess(urls["baccarat"], bus.url, home, wallet_address=wallet.address)
         blackjack = BlackjackProcess(urls["blackjack"], bus.url, home, wallet_address=wallet.address)
-        platform = Platform(wallet, baccarat, blackjack, bus.url)
+        poker = PokerProcess(urls["poker"], bus.url, home, wallet_address=wallet.address)
+        platform = Platform(wallet, baccarat, blackjack, poker, bus.url)
         processes = (wallet, *platform.games)
         try:
             for process in processes:
@@ -51,5 +53,12 @@ def platform(
 @pytest.fixture(params=GAMES)
 async def game(platform: Platform, request: pytest.FixtureRequest) -> AsyncIterator[PlayedGame]:
     """The game of this test."""
+    async with platform.play(request.param) as played:
+        yield played
+
+
+@pytest.fixture(params=BANKED_GAMES)
+async def banked_game(platform: Platform, request: pytest.FixtureRequest) -> AsyncIterator[PlayedGame]:
+    """The game of a test that poker cannot take; the test says why."""
     async with platform.play(request.param) as played:
         yield played

@@ -1,15 +1,18 @@
 """Each game as the tests of this folder play it: one stake of the same amount in a round, whatever it is put on.
 
+Poker's is the cave that is brought to a hand: what of it is bet follows from the blinds.
+
 A game is added with a class here, and a line in `GAMES`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
+from uuid import uuid4
 
 import nats
 from google.protobuf.message import Message
@@ -18,16 +21,19 @@ from nats.aio.msg import Msg
 
 from feltro.baccarat.v1 import baccarat_pb2
 from feltro.blackjack.v1 import blackjack_pb2
+from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import events_pb2 as wallet_events
-from feltro.wallet.v1 import session_pb2
+from feltro.wallet.v1 import session_pb2, wallet_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from tests.processes.baccarat import BaccaratClient, BaccaratProcess
 from tests.processes.blackjack import BlackjackClient, BlackjackProcess
 from tests.processes.game import GameClient, GameProcess
-from tests.processes.wallet import WalletClient, WalletProcess
+from tests.processes.poker import PokerClient, PokerProcess
+from tests.processes.wallet import DEMO, WalletClient, WalletProcess
 from tests.service.baccarat import platform as baccarat
 from tests.service.blackjack import platform as blackjack
+from tests.service.poker import platform as poker
 from tests.service.roulette.platform import SeatedPlayer
 from tests.service.roulette.table_watcher import TableWatcher
 
@@ -52,7 +58,7 @@ class Player(Protocol):
 
 @dataclass(frozen=True)
 class Articles:
-    """The articles of a regulation that are the same for every game, by what they are about."""
+    """The articles of a regulation that are the same for every game, by what they are about; empty if it has none."""
 
     approval: str
     idle: str
@@ -66,6 +72,10 @@ class PlayedGame(Protocol):
     articles: Articles
     wallet: WalletClient
     bus: Nats
+    # What lies at a seat in a round, what of it can be bet there, and what of the account is locked meanwhile.
+    stake_cents: int
+    bets_cents: Collection[int]
+    locked_cents: int
 
     @property
     def client(self) -> GameClient: ...
@@ -73,6 +83,9 @@ class PlayedGame(Protocol):
         """Specific rules whose times only a test ends."""
 
     async def new_table(self, **rules: object) -> str: ...
+    def with_cut_card(self, cards: int) -> Mapping[str, object]:
+        """Rules under which a shoe goes on until so many of its cards have been dealt."""
+
     async def sit_down(self, table_id: str, cents: int = CENTS) -> Player:
         """A new player with so much money, at the table."""
 
@@ -103,6 +116,8 @@ class PlayedBaccarat:
 
     name = "baccarat"
     articles = Articles("812/2015:P.3", "812/2015:35.a", "812/2015:35.b", "812/2015:36")
+    stake_cents = locked_cents = STAKE_CENTS
+    bets_cents = (STAKE_CENTS,)
 
     def __init__(self, driver: baccarat.BaccaratDriver) -> None:
         self._driver = driver
@@ -111,6 +126,9 @@ class PlayedBaccarat:
         self.new_table, self.open_round, self.clean_up = driver.new_table, driver.wait_for_open_round, driver.clean_up
         self.rules = baccarat.table_rules
         self.enter = driver.seat
+
+    def with_cut_card(self, cards: int) -> Mapping[str, object]:
+        return {"rules": {"cut_card": cards}}
 
     async def sit_down(self, table_id: str, cents: int = CENTS) -> SeatedPlayer:
         return await self._driver.seat_new_player(table_id, cents)
@@ -137,6 +155,8 @@ class PlayedBlackjack:
 
     name = "blackjack"
     articles = Articles("805/2015:P.3", "805/2015:35.a", "805/2015:35.b", "805/2015:36")
+    stake_cents = locked_cents = STAKE_CENTS
+    bets_cents = (STAKE_CENTS,)
 
     def __init__(self, driver: blackjack.BlackjackDriver) -> None:
         self._driver = driver
@@ -145,6 +165,9 @@ class PlayedBlackjack:
         self.new_table, self.open_round, self.clean_up = driver.new_table, driver.wait_for_open_round, driver.clean_up
         self.rules = blackjack.table_rules
         self.enter = driver.seat
+
+    def with_cut_card(self, cards: int) -> Mapping[str, object]:
+        return {"cut_card": cards}
 
     async def sit_down(self, table_id: str, cents: int = CENTS) -> blackjack.SeatedPlayer:
         return await self._driver.seat_new_player(table_id, cents)
@@ -188,7 +211,67 @@ class PlayedBlackjack:
         return await self.client.blackjack.GetLayout(request, metadata=self.client.operator)
 
 
-GAMES = (PlayedBaccarat.name, PlayedBlackjack.name)
+class PlayedPoker:
+    """Hold'em, in which everybody calls and checks. A player who has nobody to play with gets an opponent."""
+
+    name = "poker"
+    articles = Articles("806/2015:R3", "", "806/2015:70.b", "806/2015:71")
+    stake_cents = 5_000
+    # The blinds.
+    bets_cents = (50, 100)
+    # Chips are in the caves before a hand and during it.
+    locked_cents = 0
+
+    def __init__(self, driver: poker.PokerDriver) -> None:
+        self._driver = driver
+        self.client: PokerClient = driver.poker
+        self.wallet, self.bus = driver.wallet, driver.bus
+        self.clean_up = driver.clean_up
+        self.rules = poker.table_rules
+        self.enter = driver.seat
+
+    async def new_table(self, **rules: object) -> str:
+        # All its tables are for several players.
+        return await self._driver.new_table(**{name: rule for name, rule in rules.items() if name != "play"})
+
+    def with_cut_card(self, cards: int) -> Mapping[str, object]:
+        raise AssertionError("poker is dealt from a new pack in every hand (`806/2015:2.j`)")
+
+    async def sit_down(self, table_id: str, cents: int = CENTS) -> poker.SeatedPlayer:
+        return await self._driver.seat_new_player(table_id, cents=cents)
+
+    async def open_round(self, player: poker.SeatedPlayer) -> str:
+        """A hand into which everybody at the table is dealt, each with the same cave."""
+        table_id = player.table_id
+        if len(self._driver.players_at(table_id)) == 1:
+            is_demo = (await self._driver.table(table_id)).configuration.mode == DEMO
+            opponent = f"guest-{uuid4()}" if is_demo else await self._driver.new_player()
+            await self._driver.seat(opponent, table_id)
+        await self._driver.switch(table_id, enabled=False)
+        for each in self._driver.players_at(table_id):
+            await self._driver.buy_in(each, self.stake_cents)
+        await self._driver.switch(table_id, enabled=True)
+        return (await self._driver.playing(table_id)).round_id
+
+    async def bet(self, player: poker.SeatedPlayer, round_id: str) -> None:
+        """The cave was brought to the hand, and the blinds are posted."""
+
+    async def draw(self, player: poker.SeatedPlayer, round_id: str) -> table_pb2.PlayerRound:
+        await self._driver.call_down(self._driver.players_at(player.table_id), round_id)
+        return await self._driver.ended(player, round_id)
+
+    async def end_betting(self, players: Sequence[poker.SeatedPlayer], round_id: str) -> None:
+        watcher = await self._driver.watch(players[0].table_id)
+        await self._driver.call_down(players, round_id)
+        await watcher.wait_for("round_settled", round_id)
+
+    async def layout(self, table_id: str) -> Message:
+        request = poker_pb2.GetLayoutRequest(table_id=table_id)
+        return await self.client.poker.GetLayout(request, metadata=self.client.operator)
+
+
+BANKED_GAMES = (PlayedBaccarat.name, PlayedBlackjack.name)
+GAMES = (*BANKED_GAMES, PlayedPoker.name)
 
 
 @dataclass
@@ -198,11 +281,12 @@ class Platform:
     wallet: WalletProcess
     baccarat: BaccaratProcess
     blackjack: BlackjackProcess
+    poker: PokerProcess
     nats_url: str
 
     @property
     def games(self) -> Sequence[GameProcess]:
-        return self.baccarat, self.blackjack
+        return self.baccarat, self.blackjack, self.poker
 
     @asynccontextmanager
     async def play(self, game: str) -> AsyncIterator[PlayedGame]:
@@ -216,6 +300,9 @@ class Platform:
                     own = baccarat.BaccaratPlatform(self.wallet, self.baccarat, self.nats_url)
                     client = await open_clients.enter_async_context(self.baccarat.client())
                     played = PlayedBaccarat(baccarat.BaccaratDriver(own, wallet, client, bus))  # type: ignore[assignment]
+                elif game == PlayedPoker.name:
+                    caves = await open_clients.enter_async_context(self.poker.client())
+                    played = PlayedPoker(poker.PokerDriver(wallet, caves, bus))  # type: ignore[assignment]
                 else:
                     cards = await open_clients.enter_async_context(self.blackjack.client())
                     played = PlayedBlackjack(blackjack.BlackjackDriver(wallet, cards, bus))  # type: ignore[assignment]
@@ -234,9 +321,11 @@ async def watch(game: PlayedGame, table_id: str) -> TableWatcher:
 
 
 async def balance(game: PlayedGame, player: Player) -> tuple[int, int]:
-    """The player's money, free and locked."""
-    found = await game.wallet.balance(player.account_id)
-    return found.free_cents, found.locked_cents
+    """The player's money: free or in a cave, and locked."""
+    request = wallet_pb2.GetBalanceRequest(account_id=player.account_id)
+    found = await game.wallet.wallet.GetBalance(request, metadata=game.wallet.operator)
+    caves_cents = sum(cave.cave_cents for cave in found.caves)
+    return found.balance.free_cents + caves_cents, found.balance.locked_cents
 
 
 async def rounds(game: PlayedGame, player: Player) -> list[table_pb2.PlayerRound]:

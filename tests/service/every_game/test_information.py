@@ -10,7 +10,6 @@ from feltro.wallet.v1 import complaint_pb2
 from tests.service.every_game.platform import (
     CENTS,
     INDIVIDUAL,
-    STAKE_CENTS,
     PlayedGame,
     balance,
     leave,
@@ -20,7 +19,7 @@ from tests.service.every_game.platform import (
 from tests.service.roulette.platform import refusal
 
 
-@pytest.mark.rule("805/2015:P.2", "805/2015:P.3", "812/2015:P.2", "812/2015:P.3")
+@pytest.mark.rule("805/2015:P.2", "805/2015:P.3", "806/2015:R3", "812/2015:P.2", "812/2015:P.3")
 @pytest.mark.parametrize("reference", ["", "  "])
 async def test_without_the_regulators_approval_no_rules_take_effect(game: PlayedGame, reference: str) -> None:
     request = table_pb2.ConfigureTableRequest(
@@ -34,7 +33,9 @@ async def test_without_the_regulators_approval_no_rules_take_effect(game: Played
         await game.client.tables.GetRules(table_pb2.GetRulesRequest(table_id="unapproved"))
 
 
-@pytest.mark.rule("805/2015:P.4", "805/2015:32", "812/2015:P.4", "812/2015:32", "903-B/2015:6.1.6")
+@pytest.mark.rule(
+    "805/2015:P.4", "805/2015:32", "806/2015:R4", "806/2015:66", "812/2015:P.4", "812/2015:32", "903-B/2015:6.1.6"
+)
 async def test_rules_results_and_complaints_are_there_before_during_and_after_a_session(game: PlayedGame) -> None:
     table_id = await game.new_table(play=INDIVIDUAL)
     published = {}
@@ -70,7 +71,7 @@ async def test_rules_results_and_complaints_are_there_before_during_and_after_a_
         assert all(getattr(filed, field) == value for field, value in subject.items())
 
 
-@pytest.mark.rule("805/2015:31", "812/2015:31")
+@pytest.mark.rule("805/2015:31", "806/2015:65", "812/2015:31")
 async def test_the_last_round_is_shown_with_its_cards_and_its_bets(game: PlayedGame) -> None:
     table_id = await game.new_table()
     players = [await game.sit_down(table_id) for _ in range(2)]
@@ -86,11 +87,11 @@ async def test_the_last_round_is_shown_with_its_cards_and_its_bets(game: PlayedG
         (last,) = await rounds(game, player)
         # One result for everybody, with the player's own bets and what they paid.
         assert last.round.outcome == told
-        assert [stake.amount_cents for stake in last.stakes][:1] == [STAKE_CENTS]
+        assert [stake.amount_cents for stake in last.stakes][:1] == [game.stake_cents]
         assert await balance(game, player) == (CENTS - last.staked_cents + last.payout_cents, 0)
 
 
-@pytest.mark.rule("805/2015:27", "805/2015:28", "812/2015:29")
+@pytest.mark.rule("805/2015:27", "805/2015:28", "806/2015:72", "812/2015:29")
 @pytest.mark.guarantee("G4")
 async def test_g4_in_a_void_round_everybody_gets_every_bet_back_and_is_told(game: PlayedGame) -> None:
     table_id = await game.new_table()
@@ -99,7 +100,7 @@ async def test_g4_in_a_void_round_everybody_gets_every_bet_back_and_is_told(game
     round_id = await game.open_round(players[0])
     for player in players:
         await game.bet(player, round_id)
-        assert await balance(game, player) == (CENTS - STAKE_CENTS, STAKE_CENTS)
+        assert await balance(game, player) == (CENTS - game.locked_cents, game.locked_cents)
     request = table_pb2.VoidOpenRoundRequest(table_id=table_id, round_id=round_id, reason="the cards are lost")
 
     await game.client.tables.VoidOpenRound(request, metadata=game.client.operator)
@@ -113,7 +114,9 @@ async def test_g4_in_a_void_round_everybody_gets_every_bet_back_and_is_told(game
 
 
 @pytest.mark.rule("805/2015:12", "812/2015:27")
-async def test_the_end_of_the_betting_time_is_said_in_the_words_of_the_regulation(game: PlayedGame) -> None:
+async def test_the_end_of_the_betting_time_is_said_in_the_words_of_the_regulation(banked_game: PlayedGame) -> None:
+    # Poker has no betting time: each player in turn has their own.
+    game = banked_game
     table_id = await game.new_table()
     player = await game.sit_down(table_id)
     watcher = await watch(game, table_id)

@@ -34,7 +34,9 @@ async def state(game: PlayedGame, player: Player) -> session_pb2.SessionState.Va
 
 @pytest.mark.rule("805/2015:33", "805/2015:35", "805/2015:35.a", "805/2015:36")
 @pytest.mark.rule("812/2015:33", "812/2015:35", "812/2015:35.a", "812/2015:36")
-async def test_a_player_alone_is_invited_after_more_than_three_minutes(game: PlayedGame) -> None:
+async def test_a_player_alone_is_invited_after_more_than_three_minutes(banked_game: PlayedGame) -> None:
+    # At poker's tables nobody plays alone, and minutes do not count.
+    game = banked_game
     ana = await game.sit_down(await game.new_table(play=INDIVIDUAL))
     notices = await OwnNotices.of(game, ana)
     round_id = await game.open_round(ana)
@@ -59,7 +61,9 @@ async def test_a_player_alone_is_invited_after_more_than_three_minutes(game: Pla
 
 
 @pytest.mark.rule("805/2015:34", "805/2015:36", "812/2015:34", "812/2015:36")
-async def test_a_bet_in_time_withdraws_the_warning(game: PlayedGame) -> None:
+async def test_a_bet_in_time_withdraws_the_warning(banked_game: PlayedGame) -> None:
+    # As above; a hand of poker that withdraws it is in tests/service/poker/test_inactivity.py.
+    game = banked_game
     ana = await game.sit_down(await game.new_table(play=INDIVIDUAL))
     notices = await OwnNotices.of(game, ana)
     for seconds, kind in ((181, INVITATION), (21, WARNING)):
@@ -73,7 +77,9 @@ async def test_a_bet_in_time_withdraws_the_warning(game: PlayedGame) -> None:
 
 
 @pytest.mark.rule("805/2015:35", "805/2015:35.a", "812/2015:35", "812/2015:35.a")
-async def test_b24_a_round_in_play_is_no_inactivity(game: PlayedGame) -> None:
+async def test_b24_a_round_in_play_is_no_inactivity(banked_game: PlayedGame) -> None:
+    # As above: hands count, and not the time that they last.
+    game = banked_game
     table_id = await game.new_table(play=INDIVIDUAL)
     ana = await game.sit_down(table_id)
     notices = await OwnNotices.of(game, ana)
@@ -94,7 +100,9 @@ async def test_b24_a_round_in_play_is_no_inactivity(game: PlayedGame) -> None:
 
 @pytest.mark.rule("805/2015:34", "805/2015:35", "805/2015:35.b", "805/2015:36")
 @pytest.mark.rule("812/2015:34", "812/2015:35", "812/2015:35.b", "812/2015:36")
-async def test_who_misses_more_than_five_rounds_is_invited_warned_and_ended(game: PlayedGame) -> None:
+async def test_who_misses_more_than_five_rounds_is_invited_warned_and_ended(banked_game: PlayedGame) -> None:
+    # Poker counts hands that are left to the clock: tests/service/poker/test_inactivity.py.
+    game = banked_game
     table_id = await game.new_table()
     # Seated before the first round opens: a player misses no round that was open already when they came.
     idle = await game.sit_down(table_id)
@@ -122,7 +130,7 @@ async def test_who_misses_more_than_five_rounds_is_invited_warned_and_ended(game
 
 
 @pytest.mark.rule("805/2015:33", "805/2015:34", "812/2015:33", "812/2015:34")
-@pytest.mark.rule("805/2015:30", "812/2015:30")
+@pytest.mark.rule("805/2015:30", "806/2015:10", "806/2015:67", "806/2015:69", "812/2015:30")
 async def test_the_player_ends_the_session_at_any_time_and_what_is_staked_counts(game: PlayedGame) -> None:
     table_id = await game.new_table()
     ana, rui = await game.sit_down(table_id), await game.sit_down(table_id)
@@ -137,10 +145,11 @@ async def test_the_player_ends_the_session_at_any_time_and_what_is_staked_counts
     left = (await watcher.wait_for("seat_left")).seat_left
     assert left.seat
     (played,) = await rounds(game, ana)
-    assert (played.round.round_id, played.staked_cents) == (round_id, STAKE_CENTS)
+    assert (played.round.round_id, played.staked_cents) == (round_id, game.stake_cents)
     ended = await session(game, ana)
     assert ended.session.end_cause == session_pb2.END_CAUSE_PLAYER
-    assert (ended.summary.rounds, ended.summary.staked_cents) == (1, STAKE_CENTS)
-    assert ended.summary.net_cents == played.payout_cents - STAKE_CENTS
+    assert ended.summary.rounds == 1
+    assert ended.summary.staked_cents in game.bets_cents
+    assert ended.summary.net_cents == played.payout_cents - played.staked_cents
     assert await balance(game, ana) == (CENTS + ended.summary.net_cents, 0)
     assert await state(game, rui) == session_pb2.SESSION_STATE_ACTIVE

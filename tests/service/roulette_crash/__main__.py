@@ -10,11 +10,12 @@ from random import Random, SystemRandom
 from typing import Any
 
 from tests.service.baccarat_crash.games import BACCARAT
+from tests.service.blackjack_crash.games import BLACKJACK
 from tests.service.roulette_crash.crash_run import start_crash_run
 from tests.service.roulette_crash.games import ROULETTE, CrashGame
 from tests.service.roulette_crash.random_kills import RandomKills
 
-GAMES: dict[str, CrashGame[Any]] = {game.name: game for game in (ROULETTE, BACCARAT)}
+GAMES: dict[str, CrashGame[Any]] = {game.name: game for game in (ROULETTE, BACCARAT, BLACKJACK)}
 
 
 async def _soak(minutes: float, seed: int, game: CrashGame[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Bots that bet without end, repeat every call until it is answered, and record the answers."""
+"""Bots that bet and decide without end, repeat every call until it is answered, and record the answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import grpc
 from feltro.table.v1 import table_pb2, types_pb2
 from services.kit.rpc.status import error_info, status_of
 from tests.processes.game import GameClient
-from tests.service.roulette_crash.games import CrashGame, Launched, PlacedStake
+from tests.service.roulette_crash.games import CrashGame, Decision, Launched, PlacedStake
 from tests.service.roulette_crash.lease_directory import LeaseDirectory
 
 # Then the bot repeats the call, with the same request id.
@@ -30,6 +30,12 @@ POLL_EVERY_S = 0.2
 # the others when it is answered.
 DISCONNECTS_ONE_IN = 12
 DISCONNECTS_WITHIN_S = 0.02
+# In one of so many an answered decision is sent again.
+REPEATS_ONE_IN = 8
+# Between the answer to a decision and the next one: as slow as the quickest player.
+DECIDES_AFTER_S = (0.05, 0.3)
+# Refusals of decisions: the clock or another place was quicker, or the stake had gone back when its owner was lost.
+_DECIDED_OTHERWISE = frozenset({"TURN_OVER", "NOT_YOUR_TURN", "REQUEST_REUSED"})
 # Refusals that send nothing about the command: it is repeated.
 _TRY_AGAIN = frozenset({"TABLE_ELSEWHERE", "UNAVAILABLE", "OVERLOADED"})
 _CONNECTION_LOST = frozenset({
@@ -73,10 +79,23 @@ class BetRecord:
 
 
 @dataclass
+class DecisionRecord:
+    """A decision, and what its player knows about it."""
+
+    bet: BetRecord
+    """Its command, and its stake if it costs anything."""
+    move: bytes
+    position: int = 0
+    """0 unless the decision was acknowledged."""
+
+
+@dataclass
 class BetLog:
-    """The bets of all players and the answers that they received."""
+    """The bets and decisions of all players and the answers that they received."""
 
     bets: list[BetRecord] = field(default_factory=list)
+    """The stakes of decisions included."""
+    decisions: list[DecisionRecord] = field(default_factory=list)
     launched: dict[str, Launched] = field(default_factory=dict)
     """What players were shown of the rounds that they started, by round."""
     refusals: Counter[str] = field(default_factory=Counter)
@@ -93,6 +112,15 @@ class BetLog:
         self.acknowledged += bool(bet.stake_id)
         if bet.refusal_reason:
             self.refusals[bet.refusal_reason] += 1
+
+    def record_decision(self, decision: DecisionRecord) -> None:
+        self.decisions.append(decision)
+        if decision.bet.cents:
+            self.record(decision.bet)
+        else:
+            self.acknowledged += bool(decision.position)
+            if decision.bet.refusal_reason:
+                self.refusals[f"decision: {decision.bet.refusal_reason}"] += 1
 
 
 class Bot:
@@ -126,16 +154,18 @@ class Bot:
         self._always_disconnects = always_disconnects
         self._table_id = ""
         self._last_round = ""
+        # The round in which the bot may have to decide.
+        self._undecided_round = ""
         self._round_bets: list[BetRecord] = []
         self._requests = 0
 
     async def play(self, closing: asyncio.Event) -> None:
         """Plays round after round, and finishes its last one when the run closes."""
-        while not closing.is_set():
+        while not closing.is_set() or self._undecided_round:
             try:
                 if not self._table_id:
                     await self._enter()
-                await (self._launch_once() if self._individual else self._bet_once())
+                await self._play_once(is_closing=closing.is_set())
             except BetRefused as refused:
                 if refused.reason not in _ENTER_AGAIN:
                     raise
@@ -150,32 +180,42 @@ class Bot:
         )
         self._table_id = entered.table.table_id
 
-    async def _bet_once(self) -> None:
-        """Bets in the open round, unless it has already."""
-        table = await self._read_table()
-        if table.phase != types_pb2.PHASE_BETTING or table.round.round_id == self._last_round:
+    async def _play_once(self, *, is_closing: bool) -> None:
+        """Does what there is to do at the table now: bets, starts the draw or the deal, or decides."""
+        shown = await self._read_table()
+        table = shown.table
+        if table.round.round_id != self._undecided_round or table.phase == types_pb2.PHASE_RESULT_SHOWN:
+            self._undecided_round = ""
+            if is_closing:
+                return
+        decision = self._game.decide(shown, self._dice)
+        if decision is not None:
+            await self._decide(table, decision)
+        elif table.phase != types_pb2.PHASE_BETTING:
             await asyncio.sleep(POLL_EVERY_S)
-            return
-        await self._bet_in(table.round.round_id)
-        left_s = (table.round.closes_at.ToDatetime(UTC) - datetime.now(UTC)).total_seconds()
+        elif self._individual:
+            await self._launch_once(table.round.round_id, bets=not is_closing)
+        elif table.round.round_id == self._last_round or is_closing:
+            await asyncio.sleep(POLL_EVERY_S)
+        else:
+            await self._bet_once(table.round)
+
+    async def _bet_once(self, round_: types_pb2.RoundOnTable) -> None:
+        """Bets in the open round, and waits a while."""
+        await self._bet_in(round_.round_id)
+        left_s = (round_.closes_at.ToDatetime(UTC) - datetime.now(UTC)).total_seconds()
         await asyncio.sleep(max(POLL_EVERY_S, min(left_s, 3.0)))
 
-    async def _launch_once(self) -> None:
+    async def _launch_once(self, round_id: str, *, bets: bool) -> None:
         """At an individual table: bets, starts the draw, and records the result."""
-        table = await self._read_table()
-        round_id = table.round.round_id
-        if table.phase != types_pb2.PHASE_BETTING:
-            await asyncio.sleep(POLL_EVERY_S)
-            return
-        bets_of_round = await self._bet_in(round_id)
-        if not any(record.counts for record in bets_of_round):
+        if bets and not any(record.counts for record in await self._bet_in(round_id)):
             return
         table_id = self._table_id
 
-        def launch(client: GameClient) -> Awaitable[Launched]:
+        def launch(client: GameClient) -> Awaitable[Launched | None]:
             return self._game.launch(client, self.player_id, table_id, round_id)
 
-        if self._disconnects():
+        if bets and self._disconnects():
             await self._call_and_disconnect(launch)
             return
         try:
@@ -185,20 +225,56 @@ class Bot:
             self._bet_log.refusals[f"launch: {refused.reason}"] += 1
             if refused.reason not in {"BETTING_CLOSED", "NOTHING_STAKED"}:
                 raise
+            self._undecided_round = ""
         else:
-            self._bet_log.launched[round_id] = launched
+            if launched is not None:
+                self._bet_log.launched[round_id] = launched
         await asyncio.sleep(self._dice.uniform(0.1, 0.8))
 
-    async def _read_table(self) -> types_pb2.TableSnapshot:
+    async def _decide(self, table: types_pb2.TableSnapshot, decision: Decision) -> None:
+        """Decides in the turn under way, and perhaps says it again."""
+        round_id, turn, table_id = table.round.round_id, table.round.turn.turn, self._table_id
+        self._undecided_round = round_id
+        bet = BetRecord(self.player_id, round_id, self._request_id(), decision.cents)
+        record = DecisionRecord(bet, decision.move.SerializeToString(deterministic=True))
+
+        def send(client: GameClient) -> Awaitable[table_pb2.ActResponse]:
+            return client.act(self.player_id, table_id, round_id, turn, decision.move, bet.request_id)
+
+        if self._disconnects():
+            bet.disconnected = True
+            await self._call_and_disconnect(send)
+        else:
+            try:
+                made = await self._call_until_answered(send)
+            except BetRefused as refused:
+                bet.refusal_reason = refused.reason
+                if refused.reason not in _DECIDED_OTHERWISE | _ENTER_AGAIN:
+                    raise
+            else:
+                assert (made.round_id, made.staked_cents, bool(made.stake_id)) == (
+                    round_id,
+                    decision.cents,
+                    bool(decision.cents),
+                )
+                record.position, bet.stake_id = made.position, made.stake_id
+                if self._dice.randint(1, REPEATS_ONE_IN) == 1:
+                    assert await self._call_until_answered(send) == made
+        self._bet_log.record_decision(record)
+        await asyncio.sleep(self._dice.uniform(*DECIDES_AFTER_S))
+
+    async def _read_table(self) -> table_pb2.GetTableResponse:
         table_id = self._table_id
         answer = await self._call_until_answered(lambda client: client.table(self.player_id, table_id))
         if not answer.HasField("own_seat"):
             raise BetRefused("NOT_SEATED", "the player is not at the table")
-        return answer.table
+        return answer
 
     async def _bet_in(self, round_id: str) -> list[BetRecord]:
         if round_id != self._last_round:
             self._last_round, self._round_bets = round_id, []
+        if self._game.has_turns:
+            self._undecided_round = round_id
         for _ in range(self._dice.randint(1, 2)):
             self._round_bets.append(await self._bet(round_id))
         if any(record.counts for record in self._round_bets):

@@ -86,7 +86,7 @@ class CrashRun:
 
     def report(self, progress: str) -> None:
         """Prints progress, for `pytest -s` and the long run."""
-        print(f"{time.monotonic() - self._began:7.1f} s  {self.bet_log.acknowledged:7} bets  {progress}", flush=True)
+        print(f"{time.monotonic() - self._began:7.1f} s  {self.bet_log.acknowledged:7} answers  {progress}", flush=True)
 
     async def wait_until(self, what: str, condition: Callable[[], bool], within_s: float) -> None:
         """Polls a condition; fails at once if a bot has failed."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
 from typing import Generic, Protocol, TypeVar
 
 from google.protobuf.message import Message
 
 from feltro.roulette.v1 import roulette_pb2
-from feltro.table.v1 import types_pb2
+from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from tests.processes.game import GameClient, GameProcess
 from tests.processes.roulette import RouletteClient, RouletteProcess, configuration
@@ -44,8 +46,17 @@ class Launched(Protocol):
     def outcome(self) -> Message: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a player decides in a game with turns."""
+
+    move: Message
+    cents: int
+    """What it stakes."""
+
+
 class CrashGame(ABC, Generic[Client]):
-    """One banked game without decisions."""
+    """One banked game; in one with turns the bots also decide."""
 
     name: str
     process: type[GameProcess]
@@ -53,6 +64,8 @@ class CrashGame(ABC, Generic[Client]):
     """What bots choose from; any few of them are allowed together."""
     tolerated: frozenset[str] = frozenset()
     """Refusals that a bet may meet because of other players' bets."""
+    has_turns = False
+    """Whether players decide after the deal."""
 
     @abstractmethod
     def configuration(
@@ -78,8 +91,12 @@ class CrashGame(ABC, Generic[Client]):
         """Takes all bets of the player back; returns how much that was."""
 
     @abstractmethod
-    async def launch(self, client: Client, player_id: str, table_id: str, round_id: str) -> Launched:
-        """Starts the draw at an individual table."""
+    async def launch(self, client: Client, player_id: str, table_id: str, round_id: str) -> Launched | None:
+        """Starts the draw at an individual table; None where it only deals, and players decide the outcome."""
+
+    def decide(self, shown: table_pb2.GetTableResponse, dice: Random) -> Decision | None:
+        """Chooses a decision that the player may make now; None if there is none, as in every game without turns."""
+        return None
 
     def verify_bets(self, table: types_pb2.TableConfiguration, bets: Mapping[str, Sequence[bytes]]) -> None:
         """Fails if the bets of a round, by player, break a rule about several of them; most games have none."""

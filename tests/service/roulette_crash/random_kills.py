@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.service.roulette_crash.crash_run import CrashRun, start_crash_run
 from tests.service.roulette_crash.games import CrashGame
+from tests.service.roulette_crash.verification import Totals
 
 # FELTRO_TEST_EFFORT=10 kills ten times as often; FELTRO_TEST_SEED repeats the random choices of a run.
 EFFORT = int(os.environ.get("FELTRO_TEST_EFFORT", "1"))
@@ -56,7 +57,7 @@ class RandomKills:
         return self._left.pop()
 
 
-async def kill_at_random(seed_database: Path, game: CrashGame[Any]) -> None:
+async def kill_at_random(seed_database: Path, game: CrashGame[Any]) -> Totals:
     """Kills processes while bots play, and compares all records in the end; fails if anything differs."""
     seed = int(os.environ.get("FELTRO_TEST_SEED") or SystemRandom().randrange(10**9))
     print(f"\nFELTRO_TEST_SEED={seed}")
@@ -70,3 +71,4 @@ async def kill_at_random(seed_database: Path, game: CrashGame[Any]) -> None:
         totals = await crash_run.close()
     assert totals.stakes_of_disconnected
     assert not crash_run.processes.unexpected_exits
+    return totals

@@ -18,10 +18,10 @@ from nats.js.api import AckPolicy, ConsumerConfig
 
 from feltro.table.v1 import events_pb2
 from services.kit.bus.subjects import EVENTS_STREAM
-from services.kit.database import postgresql
-from services.wallet.audit.auditor import Auditor
+from services.kit.table.banked.commands import BetCommand
+from tests.processes import ledger_audit
 from tests.processes.databases import connect_asyncpg
-from tests.service.roulette_crash.bots import BetLog, BetRecord
+from tests.service.roulette_crash.bots import BetLog, BetRecord, DecisionRecord
 from tests.service.roulette_crash.games import Launched
 from tests.service.roulette_crash.processes import Processes
 
@@ -29,6 +29,9 @@ Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
 SETTLED, VOID = 2, 3
 CANCELLED, RETURNED = 2, 4
+# At the end, or before it: what is decided for good while others decide is paid at once.
+PAID = {3, 5}
+BY_PLAYER = 1
 REAL, DEMO = 1, 2
 PLAYER, BANK = 1, 3
 READ_WITHIN_S = 60.0
@@ -55,12 +58,18 @@ class Totals:
     stakes: int = 0
     stakes_of_disconnected: int = 0
     """Stakes of settled rounds whose players never got the answer."""
+    decisions: int = 0
+    """Made by players; the clock made others."""
+    decided_by_another_owner: int = 0
+    """Made by anybody, in rounds that another owner had dealt."""
     events: int = 0
 
     def __str__(self) -> str:
         return (
             f"{self.settled} rounds settled ({self.settled_by_another_owner} by another owner), {self.void} void,"
-            f" {self.stakes} stakes acknowledged, {self.stakes_of_disconnected} without an answer, {self.events} events"
+            f" {self.stakes} answers, {self.stakes_of_disconnected} stakes without an answer,"
+            f" {self.decisions} decisions of players, {self.decided_by_another_owner} after another owner's deal,"
+            f" {self.events} events"
         )
 
 
@@ -82,6 +91,7 @@ async def verify(processes: Processes, bet_log: BetLog, starting_cents: Mapping[
     async with connected(processes.journal_url) as journal, connected(processes.ledger_url) as ledger:
         ended = await _rounds(journal, ledger, totals)
         await _stakes(journal, ledger, bet_log.bets, ended, totals)
+        await _decisions(journal, bet_log.decisions, totals)
         await _balances(journal, ledger, bet_log.bets, starting_cents)
         await _modes(ledger, starting_cents)
         await _bets(journal, processes)
@@ -91,7 +101,7 @@ async def verify(processes: Processes, bet_log: BetLog, starting_cents: Mapping[
     totals.events = sum(map(len, events.values()))
     totals.stakes = bet_log.acknowledged
     verify_stream(events, ended)
-    await _audit(processes.ledger_url)
+    assert await ledger_audit.violations_at(processes.ledger_url) == []
     await _replay(processes, totals)
     return totals
 
@@ -99,7 +109,8 @@ async def verify(processes: Processes, bet_log: BetLog, starting_cents: Mapping[
 async def _rounds(journal: Connection, ledger: Connection, totals: Totals) -> dict[str, Ended]:
     """Every round has ended once, the same in both databases (G4); it is settled if it was drawn, else void (G6)."""
     rows = await journal.fetch(
-        "SELECT rounds.round_id, endings.ending, draws.outcome, endings.epoch > rounds.epoch AS taken_over"
+        "SELECT rounds.round_id, endings.ending, COALESCE(endings.outcome, draws.outcome) AS outcome,"
+        " draws.round_no IS NOT NULL AS drawn, endings.epoch > rounds.epoch AS taken_over"
         " FROM rounds LEFT JOIN endings USING (round_no) LEFT JOIN draws USING (round_no)"
     )
     assert not [row["round_id"] for row in rows if row["ending"] is None], "rounds without an end"
@@ -109,7 +120,7 @@ async def _rounds(journal: Connection, ledger: Connection, totals: Totals) -> di
     ended: dict[str, Ended] = {}
     for row in rows:
         outcome = "" if row["outcome"] is None else row["outcome"].hex()
-        assert (row["ending"] == SETTLED) == bool(outcome), dict(row)
+        assert (row["ending"] == SETTLED) == bool(outcome) == row["drawn"], dict(row)
         ended[row["round_id"]] = Ended(row["ending"], outcome, row["taken_over"])
         totals.settled += row["ending"] == SETTLED
         totals.void += row["ending"] == VOID
@@ -130,30 +141,65 @@ async def _stakes(
         stake, ending = in_ledger[bet.stake_id], ended[bet.round_id].ending
         assert stake["placed_cents"] == bet.cents, bet
         if bet.cancelled is None:
-            assert stake["state"] in {CANCELLED, 3 if ending == SETTLED else RETURNED}, bet
+            assert stake["state"] in {CANCELLED, *(PAID if ending == SETTLED else {RETURNED})}, bet
         elif bet.cancelled:
             assert stake["state"] == CANCELLED, bet
         else:
-            assert stake["state"] == (3 if ending == SETTLED else RETURNED), bet
+            assert stake["state"] in (PAID if ending == SETTLED else {RETURNED}), bet
     counted = await journal.fetch(
-        "SELECT stakes.player_id, stakes.request_id, stakes.stake_id FROM stakes JOIN endings USING (round_no)"
+        "SELECT stakes.player_id, stakes.account_id, stakes.stake_id FROM stakes JOIN endings USING (round_no)"
         " WHERE endings.ending = 2"
     )
-    acknowledged_stakes = {(bet.player_id, bet.request_id): bet.stake_id for bet in acknowledged}
-    unanswered = {(bet.player_id, bet.request_id) for bet in bets if bet.disconnected}
+    acknowledged_stakes = {bet.stake_id for bet in acknowledged}
+    unanswered = _unanswered_stakes(counted, bets)
     for row in counted:
-        request = (row["player_id"], row["request_id"])
-        if request in unanswered:
+        if row["stake_id"] in unanswered:
             totals.stakes_of_disconnected += 1
         else:
-            assert acknowledged_stakes.get(request) == row["stake_id"], (
-                f"{row} counts, and its player got another answer"
-            )
-    assert len(counted) == len({(row["player_id"], row["request_id"]) for row in counted})
+            assert row["stake_id"] in acknowledged_stakes, f"{row} counts, and its player got another answer"
+    assert len(counted) == len({row["stake_id"] for row in counted})
+
+
+def _unanswered_stakes(rows: Sequence[asyncpg.Record], bets: Iterable[BetRecord]) -> set[str]:
+    """The stakes that commands may have placed whose answers never arrived; the rows name the players' accounts."""
+    accounts = {row["player_id"]: row["account_id"] for row in rows}
+    return {_stake_id(bet, accounts[bet.player_id]) for bet in bets if bet.disconnected and bet.player_id in accounts}
+
+
+def _stake_id(bet: BetRecord, account_id: str) -> str:
+    """The id of a command, and of its stake: the stake of one that a later owner found has no request id on record."""
+    return BetCommand(bet.request_id, b"").wallet_request_id(account_id)
+
+
+async def _decisions(journal: Connection, decisions: Sequence[DecisionRecord], totals: Totals) -> None:
+    """Every acknowledged decision was made once, as it was answered, and none of a player who did not ask for it."""
+    rows = await journal.fetch(
+        "SELECT rounds.round_id, moves.position, moves.move, moves.acted_by, moves.stake_id,"
+        " moves.request_id AS command_id,"
+        " moves.epoch > draws.epoch AS taken_over"
+        " FROM moves JOIN rounds USING (round_no) JOIN draws USING (round_no)"
+    )
+    made = {(row["round_id"], row["position"]): row for row in rows}
+    acknowledged = {(each.bet.round_id, each.position): each for each in decisions if each.position}
+    assert len(acknowledged) == len([each for each in decisions if each.position])
+    for key, decision in acknowledged.items():
+        expected = (decision.move, BY_PLAYER, decision.bet.stake_id)
+        assert (made[key]["move"], made[key]["acted_by"], made[key]["stake_id"]) == expected, (decision, made[key])
+    of_stakes = await journal.fetch("SELECT DISTINCT player_id, account_id FROM stakes")
+    accounts: dict[str, str] = {row["player_id"]: row["account_id"] for row in of_stakes}
+    asked = {_stake_id(each.bet, accounts[each.bet.player_id]): each for each in decisions}
+    of_players = [row for row in rows if row["acted_by"] == BY_PLAYER]
+    assert len({row["command_id"] for row in of_players}) == len(of_players)
+    for row in of_players:
+        decision = asked[row["command_id"]]
+        position = 0 if decision.bet.disconnected else row["position"]
+        assert (decision.bet.round_id, decision.position) == (row["round_id"], position), (decision, row)
+    totals.decisions = sum(row["acted_by"] == BY_PLAYER for row in rows)
+    totals.decided_by_another_owner = sum(row["taken_over"] for row in rows)
 
 
 async def settled_requests(journal: Connection) -> set[tuple[str, str]]:
-    """The player and request of each bet in a settled round."""
+    """The player and request of each bet in a settled round, but for stakes that a later owner found in the ledger."""
     rows = await journal.fetch(
         "SELECT stakes.player_id, stakes.request_id FROM stakes JOIN endings USING (round_no) WHERE endings.ending = 2"
     )
@@ -165,15 +211,17 @@ async def _balances(
 ) -> None:
     """Every balance is the starting money, less the stakes, plus the payouts of the journal (G1, G9)."""
     rows = await journal.fetch(
-        "SELECT stakes.player_id, stakes.request_id, payouts.payout_cents FROM payouts"
+        "SELECT stakes.player_id, stakes.account_id, stakes.stake_id, payouts.payout_cents FROM payouts"
         " JOIN endings USING (round_no) JOIN stakes USING (stake_id) WHERE endings.ending = 2"
     )
-    paid = {(row["player_id"], row["request_id"]): row["payout_cents"] for row in rows}
+    account_ids = {row["player_id"]: row["account_id"] for row in rows}
+    paid = {row["stake_id"]: row["payout_cents"] for row in rows}
     expected = dict(starting_cents)
     for bet in bets:
-        request = (bet.player_id, bet.request_id)
-        if bet.player_id in expected and request in paid:
-            expected[bet.player_id] += paid[request] - bet.cents
+        if bet.player_id in expected and bet.player_id in account_ids:
+            stake_id = _stake_id(bet, account_ids[bet.player_id])
+            if stake_id in paid:
+                expected[bet.player_id] += paid[stake_id] - bet.cents
     accounts = await ledger.fetch(
         "SELECT player_id, free_cents, locked_cents FROM accounts WHERE kind = $1 AND mode = $2", PLAYER, REAL
     )
@@ -278,14 +326,6 @@ def _published_rounds(events: Iterable[events_pb2.TableEvent]) -> dict[str, _Pub
 
 
 # -- the platform's own checks -----------------------------------------------------------------------------------------
-
-
-async def _audit(url: str) -> None:
-    engine = postgresql.connect(url, "test", connections=1)
-    violations: list[str] = []
-    await Auditor(engine).run(lambda check, sentence: violations.append(f"{check.name}: {sentence}"))
-    await engine.dispose()
-    assert violations == []
 
 
 async def _replay(processes: Processes, totals: Totals) -> None:

@@ -80,9 +80,8 @@ def moved(round_id: str, position: int, *, move: bytes = b"card", stake_id: str 
     stake = None
     if stake_id:
         stake = stakes(round_id, ["ana"])[0]._replace(stake_id=stake_id, request_id=f"request-{stake_id}", placed_at=at)
-    return Moved(
-        round_id, position, seat, move, ActedBy.PLAYER, at, f"decision-{position}", b"digest of the command", stake
-    )
+    command_id, digest = f"decision-{round_id}-{position}", b"digest of the command"
+    return Moved(round_id, position, seat, move, ActedBy.PLAYER, at, command_id, digest, stake)
 
 
 def paid(round_id: str, position: int, **cents: int) -> Paid:

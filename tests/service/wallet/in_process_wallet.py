@@ -15,24 +15,26 @@ from google.protobuf.message import Message
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from feltro.wallet.v1 import events_pb2, relevant_events_pb2, session_pb2, types_pb2, wallet_pb2
+from feltro.wallet.v1 import events_pb2, relevant_events_pb2, session_pb2, tournament_pb2, types_pb2, wallet_pb2
 from services.kit.access.identity import Caller
 from services.kit.database import postgresql
-from services.wallet.audit.auditor import Auditor
 from services.wallet.model.state import PayoutLimits, RelevantEventLimits
-from services.wallet.outbox.facts import player_subject, unpack
+from services.wallet.outbox.facts import Fact, player_subject, unpack
 from services.wallet.server.relevant_event_service import RelevantEventService
 from services.wallet.server.revocation_service import RevocationService
 from services.wallet.server.session_service import SessionService
+from services.wallet.server.tournament_service import TournamentMoneyService
 from services.wallet.server.wallet_service import WalletService
 from services.wallet.sessions.clock import SessionClock, SessionClockKind
 from services.wallet.sessions.ended_facts import EndedSessionFacts
 from services.wallet.sessions.inactivity_watch import InactivityWatch
 from services.wallet.store.group_commit import GroupCommit
 from services.wallet.store.ledger_store import LedgerStore
+from tests.processes import ledger_audit
 
 REAL, DEMO = types_pb2.MODE_REAL, types_pb2.MODE_DEMO
 INDIVIDUAL, MULTI_PLAYER, POKER = types_pb2.PLAY_INDIVIDUAL, types_pb2.PLAY_MULTI_PLAYER, types_pb2.PLAY_POKER
+TOURNAMENT = types_pb2.PLAY_TOURNAMENT
 ACTIVE, INVITED, WARNED, ENDING, ENDED = (
     session_pb2.SESSION_STATE_ACTIVE,
     session_pb2.SESSION_STATE_INVITED,
@@ -103,6 +105,7 @@ class InProcessWallet:
         store = LedgerStore(clock, self.session_clock, limits, payout_limits)
         self.group_commit = GroupCommit(engine, store, 2, lambda: None)
         self.wallet_service = WalletService(engine, self.group_commit, clock, payout_limits or PayoutLimits())
+        self.tournament_service = TournamentMoneyService(engine, self.group_commit)
         self.ended_facts = EndedSessionFacts(engine, lambda: None)
         self.session_service = SessionService(engine, clock, self.session_clock, self.ended_facts)
         self.inactivity_watch = InactivityWatch(engine, clock, self.session_clock)
@@ -239,16 +242,28 @@ class InProcessWallet:
         )
         return wallet_pb2.CashOutResponse.FromString(await self.wallet_service.cash_out(request, GAME))
 
+    async def list_caves(self, table_id: str, page_size: int = 0) -> list[tuple[str, int]]:
+        """Returns the sessions of the caves at a table that are not empty, each with what is in it."""
+        request = wallet_pb2.ListTableCavesRequest(table_id=table_id, page_size=page_size)
+        found: list[tuple[str, int]] = []
+        while True:
+            answer = await self.wallet_service.list_table_caves(request, GAME)
+            found += [(cave.session_id, cave.cave_cents) for cave in answer.caves]
+            if not answer.next_page_token:
+                return found
+            request.page_token = answer.next_page_token
+
     async def transfer_hand(
         self,
         table_id: str,
         round_id: str,
         seats: Sequence[tuple[Seat, int, int]] = (),
         report: Sequence[wallet_pb2.SessionInRound] = (),
+        request_id: str = "",
     ) -> wallet_pb2.TransferHandResponse:
         """Transfers a hand of seats, each with its stake and winnings; the difference is commission."""
         request = wallet_pb2.TransferHandRequest(
-            request_id=str(uuid4()),
+            request_id=request_id or str(uuid4()),
             round=round_ref(table_id, round_id),
             seats=[
                 wallet_pb2.SeatInHand(
@@ -260,6 +275,65 @@ class InProcessWallet:
             report=wallet_pb2.RoundReport(sessions=report),
         )
         return wallet_pb2.TransferHandResponse.FromString(await self.wallet_service.transfer_hand(request, GAME))
+
+    # -- tournaments ------------------------------------------------------------------------------------------------
+
+    async def open_tournament(self, table_id: str, mode: types_pb2.Mode.ValueType = REAL, epoch: int = 1) -> str:
+        return await self.open_table(table_id, TOURNAMENT, "810/2015", mode, epoch)
+
+    async def pay_in(
+        self,
+        table_id: str,
+        account_id: str,
+        prize_cents: int = 1_000,
+        fee_cents: int = 100,
+        bounty_cents: int = 0,
+        *,
+        kind: tournament_pb2.PayInKind.ValueType = tournament_pb2.PAY_IN_KIND_ENTRY,
+        request_id: str = "",
+        epoch: int = 1,
+    ) -> str:
+        """Pays into a tournament, and returns the id of the request."""
+        request = tournament_pb2.PayInRequest(
+            request_id=request_id or str(uuid4()),
+            tournament=table_ref(table_id, epoch),
+            account_id=account_id,
+            kind=kind,
+            prize_cents=prize_cents,
+            fee_cents=fee_cents,
+            bounty_cents=bounty_cents,
+        )
+        await self.tournament_service.pay_in(request, GAME)
+        return request.request_id
+
+    async def pay_out(
+        self,
+        table_id: str,
+        awards: Sequence[tournament_pb2.Award],
+        overlay_cents: int = 0,
+        shortfall_cents: int = 0,
+        *,
+        request_id: str = "",
+        epoch: int = 1,
+    ) -> tournament_pb2.PayOutResponse:
+        request = tournament_pb2.PayOutRequest(
+            request_id=request_id or str(uuid4()),
+            tournament=table_ref(table_id, epoch),
+            awards=awards,
+            overlay_cents=overlay_cents,
+            shortfall_cents=shortfall_cents,
+        )
+        return tournament_pb2.PayOutResponse.FromString(await self.tournament_service.pay_out(request, GAME))
+
+    async def close_tournament(self, table_id: str, request_id: str = "") -> None:
+        request = tournament_pb2.CloseTournamentRequest(
+            request_id=request_id or str(uuid4()), tournament=table_ref(table_id)
+        )
+        await self.tournament_service.close_tournament(request, GAME)
+
+    async def tournament_money(self, table_id: str, account_id: str = "") -> tournament_pb2.GetTournamentMoneyResponse:
+        request = tournament_pb2.GetTournamentMoneyRequest(tournament_id=table_id, account_id=account_id)
+        return await self.tournament_service.get_tournament_money(request, GAME)
 
     # -- sessions ---------------------------------------------------------------------------------------------------
 
@@ -301,12 +375,16 @@ class InProcessWallet:
 
     # -- results ----------------------------------------------------------------------------------------------------
 
+    async def facts(self) -> list[Fact]:
+        """Returns all facts that wait in the outbox, in order."""
+        async with self.engine.connect() as connection:
+            rows = (await connection.execute(text("SELECT facts FROM outbox ORDER BY outbox_no"))).scalars().all()
+        return [fact for row in rows for fact in unpack(row)]
+
     async def player_facts(self, player_id: str) -> list[events_pb2.PlayerFact]:
         """Returns all facts about the player's sessions, in order."""
         await self.ended_facts.publish()
-        async with self.engine.connect() as connection:
-            rows = (await connection.execute(text("SELECT facts FROM outbox ORDER BY outbox_no"))).scalars().all()
-        found = [fact for row in rows for fact in unpack(row) if fact.subject == player_subject(player_id)]
+        found = [fact for fact in await self.facts() if fact.subject == player_subject(player_id)]
         facts = [events_pb2.PlayerFact.FromString(fact.payload) for fact in found]
         return [fact for fact in facts if fact.WhichOneof("fact") != "balance_changed"]
 
@@ -341,10 +419,7 @@ class InProcessWallet:
 
     async def violations(self) -> list[str]:
         """Returns the audit's violations, without those of age: nothing is published, and the test's clock is old."""
-        found: list[str] = []
-        auditor = Auditor(self.engine, outbox_age_s=1e9, round_hours=1e9)
-        await auditor.run(lambda check, sentence: found.append(f"{check.name}: {sentence}"))
-        return found
+        return await ledger_audit.violations(self.engine, of_any_age=True)
 
 
 def table_ref(table_id: str, epoch: int = 1) -> types_pb2.TableRef:

@@ -177,7 +177,12 @@ async def _send(
     request: Message,
     before: Sequence[Message],
 ) -> None:
-    services: tuple[object, ...] = (wallet.wallet_service, wallet.revocation_service, wallet)
+    services: tuple[object, ...] = (
+        wallet.wallet_service,
+        wallet.tournament_service,
+        wallet.revocation_service,
+        wallet,
+    )
     service = next(each for each in services if hasattr(each, method))
     command, caller = getattr(service, method), GAME if scope == "game" else OPERATOR
     for earlier in before:

@@ -45,11 +45,13 @@ class Player:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with its bank."""
+    """A table with its bank, and the pool of a tournament."""
 
     no: int
     bank_no: int
     mode: Mode
+    pool_no: int = 0
+    table_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,16 +95,21 @@ class LedgerWriter:
 
     async def table(self, table_id: str, play: Play = Play.MULTI_PLAYER, mode: Mode = Mode.REAL) -> Table:
         table_no = await self._number(
-            "INSERT INTO tables (table_id, game, regulation, mode, play, epoch, bank_no, opened_at)"
-            " VALUES ($1, 'roulette', '804/2015', $2, $3, 1, 0, $4) RETURNING table_no",
+            "INSERT INTO tables (table_id, game, regulation, mode, play, epoch, bank_no, pool_no, opened_at)"
+            " VALUES ($1, 'roulette', '804/2015', $2, $3, 1, 0, $5, $4) RETURNING table_no",
             table_id,
             mode,
             play,
             AT,
+            0 if play is Play.TOURNAMENT else None,
         )
         bank_no = await self._account(AccountKind.BANK, mode, table_no=table_no)
         await self.connection.execute("UPDATE tables SET bank_no = $1 WHERE table_no = $2", bank_no, table_no)
-        return Table(table_no, bank_no, mode)
+        pool_no = 0
+        if play is Play.TOURNAMENT:
+            pool_no = await self._account(AccountKind.POOL, mode, table_no=table_no)
+            await self.connection.execute("UPDATE tables SET pool_no = $1 WHERE table_no = $2", pool_no, table_no)
+        return Table(table_no, bank_no, mode, pool_no, table_id)
 
     async def cave(self, session: Session) -> int:
         owner, table = session.player, session.table
@@ -130,13 +137,27 @@ class LedgerWriter:
         )
 
     async def transfer(
-        self, kind: TransferKind, mode: Mode, legs: Sequence[Leg], *, round_no: int | None = None, request_id: str = ""
+        self,
+        kind: TransferKind,
+        mode: Mode,
+        legs: Sequence[Leg],
+        *,
+        round_no: int | None = None,
+        request_id: str = "",
+        reference: str | None = None,
     ) -> tuple[int, str]:
         """Writes one transfer with its request; returns its number and request id."""
         number, request_id = await self.next_no(), request_id or f"request-{next(self._requests)}"
         async with self.connection.transaction():
             await self.connection.execute(
-                "INSERT INTO transfers VALUES ($1, $2, $3, $4, $5, $6)", number, kind, mode, AT, request_id, round_no
+                "INSERT INTO transfers VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                number,
+                kind,
+                mode,
+                AT,
+                request_id,
+                round_no,
+                reference,
             )
             await self._entries(number, legs)
             await self.connection.execute(
@@ -240,6 +261,56 @@ class LedgerWriter:
     async def hand(self, table: Table, round_no: int, legs: Sequence[Leg]) -> int:
         number, _ = await self.transfer(TransferKind.HAND, table.mode, legs, round_no=round_no)
         await self._end_round(round_no, RoundState.SETTLED, number)
+        return number
+
+    async def pay_in(self, player: Player, tournament: Table, prize: int, fee: int, bounty: int = 0) -> int:
+        legs = [Leg(player.no, FREE, -prize - fee - bounty), Leg(tournament.pool_no, FREE, prize + bounty)]
+        legs.append(Leg(tournament.bank_no, FREE, fee))
+        number, _ = await self.transfer(
+            TransferKind.TOURNAMENT_PAID_IN, player.mode, legs, reference=tournament.table_id
+        )
+        await self.connection.execute(
+            "INSERT INTO tournament_pay_ins VALUES ($1, $2, $3, 1, $4, $5, $6, $7)",
+            number,
+            tournament.no,
+            player.no,
+            prize,
+            fee,
+            bounty,
+            AT,
+        )
+        return number
+
+    async def pay_out(
+        self,
+        tournament: Table,
+        player: Player,
+        cents: int,
+        *,
+        from_bank: int = 0,
+        refunded_no: int | None = None,
+        request_id: str = "",
+    ) -> int:
+        """Pays one prize, or refunds a pay-in whose fee comes from the bank; of a prize the bank's part is overlay."""
+        legs = [Leg(player.no, FREE, cents), Leg(tournament.bank_no, FREE, -from_bank)]
+        legs.append(Leg(tournament.pool_no, FREE, from_bank - cents))
+        number, _ = await self.transfer(
+            TransferKind.TOURNAMENT_PAID_OUT, player.mode, legs, request_id=request_id, reference=tournament.table_id
+        )
+        await self.connection.execute(
+            "INSERT INTO tournament_awards (transfer_no, table_no, account_no, reason, amount_cents, refunded_no, at)"
+            " VALUES ($1, $2, $3, CASE WHEN $5::bigint IS NULL THEN 1 ELSE 3 END, $4, $5, $6)",
+            number,
+            tournament.no,
+            player.no,
+            cents,
+            refunded_no,
+            AT,
+        )
+        if from_bank and refunded_no is None:
+            await self.connection.execute(
+                "INSERT INTO tournament_bank_payments VALUES ($1, $2, $3, 0)", number, tournament.no, from_bank
+            )
         return number
 
     async def relevant_event(
@@ -364,10 +435,20 @@ class SmallLedger:
     # Paid the second of the paid stakes.
     pay_no: int
     hand_transfer_no: int
+    # Plays tournaments only.
+    gil: Player
+    # An open one, and one that is closed.
+    tournament: Table
+    closed: Table
+    # Gil's into the open tournament, the second of them given back.
+    pay_ins: tuple[int, int]
+    refund_no: int
+    # Gil's prize, a part of it the operator's.
+    prize_no: int
 
 
 async def small_ledger(writer: LedgerWriter) -> SmallLedger:
-    """Writes two players and a guest, a settled, a void and an open round, one hand, and relevant events."""
+    """Writes three players and a guest, rounds of every state, one hand, two tournaments, and relevant events."""
     ana, rui, demo = await writer.player("ana"), await writer.player("rui"), await writer.player("ana", Mode.DEMO)
     roulette, poker = await writer.table("roulette-1"), await writer.table("poker-1", Play.POKER)
     deposit_no = await writer.deposit(ana, 10_000)
@@ -410,6 +491,18 @@ async def small_ledger(writer: LedgerWriter) -> SmallLedger:
     await writer.relevant_event(RelevantKind.LARGE_PRIZE, hand_transfer_no, ana, 190, 100, at_poker[0])
     # What was paid of one round by two transfers is one prize.
     await writer.relevant_event(RelevantKind.LARGE_PRIZE, pay_no, rui, 110, 100, at_roulette[1])
+
+    gil = await writer.player("gil")
+    await writer.deposit(gil, 9_000)
+    tournament = await writer.table("sunday", Play.TOURNAMENT)
+    closed = await writer.table("saturday", Play.TOURNAMENT)
+    pay_ins = await writer.pay_in(gil, tournament, 600, 100, 300), await writer.pay_in(gil, tournament, 1_000, 100)
+    refund_no = await writer.pay_out(tournament, gil, 1_100, from_bank=100, refunded_no=pay_ins[1])
+    prize_no = await writer.pay_out(tournament, gil, 800, from_bank=200)
+    await writer.relevant_event(RelevantKind.LARGE_PRIZE, prize_no, gil, 800)
+    await writer.pay_in(gil, closed, 1_000, 100)
+    await writer.pay_out(closed, gil, 1_000)
+    await writer.connection.execute("UPDATE tables SET closed_at = $1 WHERE table_no = $2", AT, closed.no)
     return SmallLedger(
         ana=ana,
         rui=rui,
@@ -430,4 +523,10 @@ async def small_ledger(writer: LedgerWriter) -> SmallLedger:
         settle_no=settle_no,
         pay_no=pay_no,
         hand_transfer_no=hand_transfer_no,
+        gil=gil,
+        tournament=tournament,
+        closed=closed,
+        pay_ins=pay_ins,
+        refund_no=refund_no,
+        prize_no=prize_no,
     )

@@ -16,6 +16,7 @@ from services.kit.refusal import Refused
 from services.kit.table.banked.commands import BetCommand
 from services.kit.table.journal.entries import ActedBy, Moved
 from services.wallet.model.state import StakeState
+from tests.simulation.caves import checks as caves
 from tests.simulation.decisions.durability import is_card, unpacked
 from tests.simulation.environment.games import dealt_again
 
@@ -151,17 +152,10 @@ def _commands(world: World) -> Iterator[str]:
 
 
 def _moves_of(world: World, command: Command, entries: RoundEntries) -> list[Moved]:
-    """Returns the decisions that a command has made; a later owner may have known it by its stake alone."""
-    own = {stake.seat: stake.account_id for stake in entries.stakes if stake.player_id == command.player_id}
-    return [
-        moved
-        for moved in entries.moves
-        if moved.seat in own
-        and (
-            moved.request_id == command.request_id
-            or (moved.stake is not None and moved.stake.stake_id == _stake_id(command, own[moved.seat]))
-        )
-    ]
+    """Returns the decisions that a command has made."""
+    accounts = {stake.account_id for stake in entries.stakes if stake.player_id == command.player_id}
+    own_ids = {_stake_id(command, account_id) for account_id in accounts}
+    return [moved for moved in entries.moves if moved.command_id in own_ids]
 
 
 def _answered_truly(world: World, command: Command, moves: list[Moved]) -> Iterator[str]:
@@ -194,12 +188,13 @@ def _own_views(world: World) -> Iterator[str]:
     """A player alone is told about their own places, and of no card."""
     for player_id, told in world.own_views.by_player.items():
         for changed in told:
-            yield from _own_view(world, player_id, changed)
+            if not changed.HasField("own_view") or changed.round_id in world.rounds_lost:
+                continue
+            check = caves.own_view if world.game.has_caves else _own_view
+            yield from check(world, player_id, changed)
 
 
 def _own_view(world: World, player_id: str, changed: events_pb2.OwnViewChanged) -> Iterator[str]:
-    if not changed.HasField("own_view") or changed.round_id in world.rounds_lost:
-        return
     rules = world.catalogue.rules_in_force(changed.table_id.partition("-")[0]).rules
     stakes = world.journal.stakes_of(changed.round_id)
     own = {

@@ -14,9 +14,8 @@ from google.protobuf.message import Message
 from feltro.table.v1 import events_pb2, table_pb2, types_pb2
 from services.kit.cards.card import Card
 from services.kit.table.encoding import acted_by_value
-from services.kit.table.game import DealtRound
+from services.kit.table.game import DealtRound, RunsOut
 from services.wallet.model.state import StakeState
-from tests.simulation.decisions.game import seen_cards
 from tests.simulation.environment.games import dealt_again, is_answer
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ class DurableDecisions:
         wallet: InMemoryWallet,
         journal: InMemoryJournal,
         catalogue: InMemoryCatalogue,
+        seen_cards: Callable[[DealtRound[Any, Any]], Counter[str]],
         report: Callable[[str, str], None],
     ) -> None:
         self.first_decide_by: dict[tuple[str, int], datetime] = {}
@@ -40,6 +40,7 @@ class DurableDecisions:
         self._wallet = wallet
         self._journal = journal
         self._catalogue = catalogue
+        self._seen_cards = seen_cards
         self._report = report
 
     # -- answers -----------------------------------------------------------------------------------------------------
@@ -76,6 +77,8 @@ class DurableDecisions:
             self._check_view(dealt.round_id, 0, dealt.view)
         elif kind == "move_made":
             self._check_move(event.move_made)
+        elif kind == "cards_shown":
+            self._check_cards_shown(event.cards_shown)
         elif kind == "stakes_paid":
             self._check_paid(event.stakes_paid)
         elif kind == "snapshot_published":
@@ -101,6 +104,14 @@ class DurableDecisions:
             self._report("G5", f"decision {made.position} of {made.round_id} was published before it was staked")
         self._check_view(made.round_id, made.position, made.view)
 
+    def _check_cards_shown(self, shown: events_pb2.CardsShown) -> None:
+        """Checks that cards are shown of a hand that is decided."""
+        entries = self._journal.rounds.get(shown.round_id)
+        if entries is None or not entries.moves or self._states(entries)[-1].turn is not None:
+            self._report("G5", f"cards of {shown.round_id} were published before the last decision was journalled")
+            return
+        self._check_view(shown.round_id, len(entries.moves), shown.view)
+
     def _check_paid(self, paid: events_pb2.StakesPaid) -> None:
         entries = self._journal.rounds.get(paid.round_id)
         if entries is None or not entries.paid:
@@ -124,11 +135,12 @@ class DurableDecisions:
             self._report("G5", f"{round_.round_id} was published as dealt before that was journalled")
             return
         # A former owner may publish the state before the decisions that it does not know of.
-        views = [state.view().SerializeToString() for state in self._states(entries)]
-        if round_.view.value not in views:
+        states = self._states(entries)
+        as_shown = [state for at, state in enumerate(states) if round_.view.value in _views(states, at)]
+        if not as_shown:
             self._report("G10", f"a snapshot shows {round_.round_id} as it never was")
             return
-        self._check_cards(round_.round_id, round_.view, self._states(entries)[views.index(round_.view.value)])
+        self._check_cards(round_.round_id, round_.view, as_shown[0])
 
     def _check_view(self, round_id: str, position: int, view: AnyMessage) -> None:
         """Checks that a view is that of the journalled cards after so many decisions."""
@@ -136,8 +148,9 @@ class DurableDecisions:
         if entries is None or entries.drawn is None:
             self._report("G5", f"{round_id} was published as dealt before that was journalled")
             return
-        state = self._states(entries)[position]
-        if view.value != state.view().SerializeToString():
+        states = self._states(entries)
+        state = states[position]
+        if view.value not in _views(states, position):
             self._report(
                 "G6", f"the published cards of {round_id} after {position} decisions are not the journalled ones"
             )
@@ -158,7 +171,7 @@ class DurableDecisions:
 
     def _check_cards(self, round_id: str, shown: AnyMessage, state: DealtRound[Any, Any]) -> None:
         named = Counter(named_cards(unpacked(shown)))
-        if unseen := named - seen_cards(state):
+        if unseen := named - self._seen_cards(state):
             self._report("G7", f"{round_id} names {dict(unseen)}, which nobody may see")
 
     def _rules(self, entries: RoundEntries) -> Any:  # noqa: ANN401 - of whatever game
@@ -173,6 +186,15 @@ class DurableDecisions:
             stake_id = "" if moved.stake is None else moved.stake.stake_id
             states.append(states[-1].after(moved.seat, moved.move, stake_id))
         return states
+
+
+def _views(states: list[DealtRound[Any, Any]], position: int) -> list[bytes]:
+    """Returns what may be shown after so many decisions: after the last one, street by street where cards follow."""
+    state = states[position]
+    views = [state.view()]
+    if position and state.turn is None and isinstance(state, RunsOut):
+        views = [street.view for street in state.run_out(states[position - 1].cards_shown)] or views
+    return [view.SerializeToString() for view in views]
 
 
 def unpacked(packed: AnyMessage) -> Message:

@@ -37,14 +37,14 @@ class _RiggedRules(BlackjackRules):
         super().__init__(rules)
         self._first_cards = first_cards
 
-    def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape) -> DealtBlackjack:
+    def deal(self, stakes: Sequence[StakeOnTable[Bets]], tape: Tape, cards_taken: int = 0) -> DealtBlackjack:
         shuffled = shuffled_shoe(self.table.specific_rules.packs, tape)
-        return dealt_round.deal(self.table, stakes, (*self._first_cards, *shuffled))
+        return dealt_round.deal(self.table, stakes, (*self._first_cards, *shuffled)[cards_taken:])
 
 
 def blackjack(first_cards: str = "") -> SimulatedGame:
     """Returns blackjack, every shoe of which begins with these cards."""
-    return SimulatedGame(RiggedBlackjack(first_cards), BlackjackService, blackjack_pb2)
+    return SimulatedGame(RiggedBlackjack(first_cards), BlackjackService, blackjack_pb2, seen_cards)
 
 
 def configuration(
@@ -57,6 +57,7 @@ def configuration(
     open_hand_hours: int = 24,
     places_per_player: int = 2,
     insurance: bool = True,
+    cut_card: int = 0,
 ) -> types_pb2.TableConfiguration:
     """Builds the configuration of a blackjack table."""
     made = types_pb2.TableConfiguration(
@@ -78,6 +79,7 @@ def configuration(
         minimum_cents=100,
         maximum_cents=10_000,
         without_insurance=not insurance,
+        cut_card=cut_card,
     )
     made.rules.Pack(rules)
     return made

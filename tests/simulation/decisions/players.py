@@ -82,10 +82,17 @@ class DecidingPlayer(Player):
         return await self.prepare_deal(round_id)[1]()
 
     def prepare_act(
-        self, round_id: str, turn: int, decision: Decision, place: int = 1, insurance_cents: int = 0
+        self,
+        round_id: str,
+        turn: int,
+        decision: Decision,
+        place: int = 1,
+        insurance_cents: int = 0,
+        request_id: str = "",
     ) -> tuple[Command, SendCommand]:
-        """Returns a decision and the function that sends it."""
+        """Returns a decision and the function that sends it, with a request id of its own or this one."""
         command = self._command("act", round_id)
+        command.request_id = request_id or command.request_id
         move = blackjack_pb2.Move(place=place, decision=decision, insurance_cents=insurance_cents)
         command.turn, command.move = turn, move.SerializeToString(deterministic=True)
         request = table_pb2.ActRequest(
@@ -93,12 +100,14 @@ class DecidingPlayer(Player):
         )
         return command, lambda: self._send(command, lambda owner: owner.tables.act(request, self.caller))
 
-    async def prepare_decision(self, decision: Decision, insurance_cents: int = 0) -> tuple[Command, SendCommand]:
+    async def prepare_decision(
+        self, decision: Decision, insurance_cents: int = 0, request_id: str = ""
+    ) -> tuple[Command, SendCommand]:
         """Waits for the player's turn, and returns a decision on it that its own view offers."""
         turn = await self.wait_for_turn()
         option = turn.option(decision)
         assert option is not None, f"{decision} is not among {turn.options}"
-        return self.prepare_act(turn.round_id, turn.turn, decision, option.place, insurance_cents)
+        return self.prepare_act(turn.round_id, turn.turn, decision, option.place, insurance_cents, request_id)
 
     async def finish_hand(self) -> None:
         """Takes decisions that cost nothing until none is left."""

@@ -78,6 +78,8 @@ class RandomBlackjackRun(RandomRun):
             open_hand_hours=1,
             places_per_player=rng.choice((1, 2)),
             insurance=rng.random() < 0.9,
+            # Of its own, so that what happens in a run does not depend on it.
+            cut_card=random.Random(f"{self.world.seed} cut card").choice((0, 20, 60)),
         )
 
     def _change_rules(self, changed: types_pb2.TableConfiguration, rng: random.Random) -> None:

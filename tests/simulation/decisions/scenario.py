@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 from feltro.blackjack.v1 import blackjack_pb2
 from feltro.table.v1 import table_pb2
-from services.kit.access.identity import Caller
-from services.kit.refusal import Refused
 from services.kit.table.journal.entries import ActedBy, Ending, Moved
 from tests.simulation.decisions.game import blackjack, configuration
 from tests.simulation.decisions.players import DecidingPlayer
@@ -38,6 +35,7 @@ class TableOptions(TypedDict, total=False):
     open_hand_hours: int
     places_per_player: int
     insurance: bool
+    cut_card: int
 
 
 class BlackjackScenario(Scenario):
@@ -74,35 +72,11 @@ class BlackjackScenario(Scenario):
 
     # -- faults ------------------------------------------------------------------------------------------------------
 
-    def seal(self, round_id: str) -> None:
-        """Has no process find the key that reads the cards of a round, until `unseal`."""
-        entries = self.round_entries(round_id)
-        assert entries.drawn is not None
-        entries.drawn = replace(entries.drawn, sealed_with="2026-11")
-        self.world.unreadable_rounds.add(round_id)
-
-    def unseal(self, round_id: str) -> None:
-        entries = self.round_entries(round_id)
-        assert entries.drawn is not None
-        entries.drawn = replace(entries.drawn, sealed_with="")
-
     async def restore(self, backup: JournalBackup) -> None:
         """Kills the owner, and replaces the journal by a backup of it before the next one takes over."""
         self.world.current_owners[TABLE_ID].process.kill()
         self.world.restore_journal(backup)
         await asyncio.sleep(5.0)
-
-    async def void(self, round_id: str, reason: str) -> object:
-        """Has an operator declare a round void; returns the answer or the refusal."""
-        self.world.declared_void_reasons.add(reason)
-        table_id = round_id.rpartition(".")[0]
-        request = table_pb2.VoidOpenRoundRequest(table_id=table_id, round_id=round_id, reason=reason)
-        operator = Caller("back-office", frozenset({"operator"}), 0.0)
-        owner = self.world.current_owners[TABLE_ID]
-        try:
-            return await self.world.call(owner, lambda owner: owner.tables.void_open_round(request, operator))
-        except Refused as refused:
-            return refused
 
     # -- results -----------------------------------------------------------------------------------------------------
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import Any, cast
 
 import pytest
+from prometheus_client import REGISTRY, Counter
+from prometheus_client.core import Metric
 
 from feltro.blackjack.v1 import blackjack_pb2
 from feltro.table.v1 import events_pb2
@@ -23,6 +26,7 @@ from services.kit.table import refusals
 from services.kit.table.banked.commands import BetCommand, PlayerCommands
 from services.kit.table.banked.round import Round
 from services.kit.table.configuration.catalogue import VersionedRules
+from services.kit.table.encoding import packed
 from services.kit.table.game import Turn, Wanted
 from services.kit.table.journal.entries import ActedBy, Drawn, Ended, JournalStake, Moved, Paid, UnfinishedRound
 from services.kit.table.live import recovery
@@ -37,12 +41,13 @@ from services.kit.table.wallet.table_wallet import TableWallet
 from tests.simulation.decisions import (
     test_early_payments,
     test_hidden_cards,
+    test_kept_seats,
     test_moves,
     test_open_hands,
     test_takeover,
     test_turn_clock,
 )
-from tests.simulation.decisions.players import DOUBLE
+from tests.simulation.decisions.players import DOUBLE, DRAW
 from tests.simulation.decisions.scenario import DOUBLE_ON_ELEVEN
 from tests.simulation.environment.journal import InMemoryJournal
 from tests.simulation.environment.own_views import ToldOwnViews
@@ -66,6 +71,11 @@ def _forgets_who_has_asked(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(BetCommand, "wallet_request_id", lambda *_: f"{next(names)}")
 
 
+def _forgets_request_ids(patch: pytest.MonkeyPatch) -> None:
+    """A request id is remembered for one round alone."""
+    patch.setattr(InMemoryJournal, "has_command", lambda *_: False)
+
+
 def _tells_first(patch: pytest.MonkeyPatch) -> None:
     """A decision is told before it is journalled."""
     apply = Hand._apply
@@ -75,12 +85,12 @@ def _tells_first(patch: pytest.MonkeyPatch) -> None:
         seat: int,
         move: bytes,
         acted_by: ActedBy,
-        command: BetCommand | None = None,
+        asked: hand._Asked | None = None,
         stake: JournalStake | None = None,
     ) -> Moved:
         moved = Moved(self.round_id, self.position + 1, seat, move, acted_by, self._clock.now(), stake=stake)
-        self._publish(self._moved_event(moved))
-        return await apply(self, seat, move, acted_by, command, stake)
+        self._publish(self._moved_event(moved, packed(self.view())))
+        return await apply(self, seat, move, acted_by, asked, stake)
 
     patch.setattr(Hand, "_apply", early)
 
@@ -155,6 +165,16 @@ def _gives_seats_out_anew(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Seating, "want_seat", lambda *_: None)
 
 
+def _gives_a_seat_to_two(patch: pytest.MonkeyPatch) -> None:
+    """Two players may ask for the same seat while neither sits there."""
+    patch.setattr(Seating, "is_free_for", lambda self, player_id, number: self.holder_of(number) in {None, player_id})
+
+
+def _tells_seats_of_former_owners_again(patch: pytest.MonkeyPatch) -> None:
+    """The next owner says of those who sit there that they have sat down."""
+    patch.setattr(LiveTable, "_publish_seat", lambda self, event: self._publish(event))
+
+
 # -- 3: the clock -----------------------------------------------------------------------------------------------------
 
 
@@ -187,13 +207,17 @@ def _takes_late_clicks(patch: pytest.MonkeyPatch) -> None:
 
 def _forgets_the_dealing(patch: pytest.MonkeyPatch) -> None:
     """The time to decide begins before the cards lie."""
-    due = TurnClock._due
+    begin = TurnClock._begin
 
-    def at_once(self: TurnClock) -> datetime | None:
-        until = due(self)
-        return until if until is None or self._pace.decision is None else until - self._pace.dealing * 4
+    def at_once(self: TurnClock, at: datetime, bank: timedelta | None = None) -> None:
+        begin(self, at - self._pace.dealing * 4, bank)
 
-    patch.setattr(TurnClock, "_due", at_once)
+    patch.setattr(TurnClock, "_begin", at_once)
+
+
+def _deals_no_more_after_a_takeover(patch: pytest.MonkeyPatch) -> None:
+    """The next owner counts cards as dealt that are being dealt."""
+    patch.setattr(resuming, "dealing_time", lambda *_: timedelta())
 
 
 # -- 4: hidden cards --------------------------------------------------------------------------------------------------
@@ -220,6 +244,39 @@ def _refuses_with_the_hole_card(patch: pytest.MonkeyPatch) -> None:
             return judge(self, seat, move)
         except Refused as refused:
             raise Refused(refused.reason, refused.sentence, {"hole": self.round.bank[1].name}) from None
+
+    patch.setattr(DealtBlackjack, "judge", talkative)
+
+
+def _logs_the_hole_card(patch: pytest.MonkeyPatch) -> None:
+    """What is logged of a decision has the cards of the bank."""
+    _judges_with(
+        patch,
+        lambda dealt: logging.getLogger("services.blackjack").debug(
+            "a decision", extra={"bank": [card.name for card in dealt.round.bank]}
+        ),
+    )
+
+
+def _counts_the_hole_card(patch: pytest.MonkeyPatch) -> None:
+    """A metric of decisions has the hole card as a label."""
+    counted = Counter("feltro_test_decisions", "Decisions by the bank's second card.", ["card"], registry=None)
+    patch.setattr(REGISTRY, "collect", _and_then(REGISTRY.collect, counted.collect))
+    _judges_with(patch, lambda dealt: counted.labels(dealt.round.bank[1].name).inc())
+
+
+def _and_then(
+    first: Callable[[], Iterable[Metric]], then: Callable[[], Iterable[Metric]]
+) -> Callable[[], list[Metric]]:
+    return lambda: [*first(), *then()]
+
+
+def _judges_with(patch: pytest.MonkeyPatch, more: Callable[[DealtBlackjack], None]) -> None:
+    judge = DealtBlackjack.judge
+
+    def talkative(self: DealtBlackjack, seat: int, move: bytes) -> Wanted[Bets] | None:
+        more(self)
+        return judge(self, seat, move)
 
     patch.setattr(DealtBlackjack, "judge", talkative)
 
@@ -362,6 +419,9 @@ FOUND_BY: dict[BreakPromise, Callable[[], None]] = {
     _forgets_who_has_asked: lambda: test_moves.test_g3_a_decision_whose_answer_was_lost_is_answered_by_the_next_owner(
         DOUBLE_ON_ELEVEN, DOUBLE, 1_000
     ),
+    _forgets_request_ids: lambda: test_moves.test_g3_the_request_id_of_a_decision_makes_none_in_another_round(
+        DRAW, taken_over=False
+    ),
     _tells_first: test_moves.test_decisions_reach_nobody_before_they_are_durable,
     _stakes_nothing: test_moves.test_a_double_is_staked_journalled_and_paid,
     _takes_any_turn: test_moves.test_a_double_click_decides_once,
@@ -374,12 +434,19 @@ FOUND_BY: dict[BreakPromise, Callable[[], None]] = {
         individual=True
     ),
     _gives_seats_out_anew: test_takeover.test_players_keep_their_seats_after_a_takeover,
+    _gives_a_seat_to_two: test_kept_seats.test_of_two_players_who_want_the_same_seat_at_once_one_is_refused,
+    _tells_seats_of_former_owners_again: lambda: test_kept_seats.test_everybody_sees_which_seats_are_taken("killed"),
     _never_stands_still: test_turn_clock.test_the_clock_stands_for_all_while_money_of_one_is_asked_for,
     _decides_too_early: test_turn_clock.test_a_click_in_time_counts_although_the_wallet_is_slow,
     _takes_late_clicks: test_turn_clock.test_a_late_click_is_refused_and_locks_nothing,
     _forgets_the_dealing: test_turn_clock.test_the_clock_begins_when_the_cards_lie,
+    _deals_no_more_after_a_takeover: lambda: (
+        test_takeover.test_cards_that_are_being_dealt_at_a_takeover_lie_when_players_were_told("killed")
+    ),
     _shows_the_hole_card: test_hidden_cards.test_g7_worlds_that_differ_in_hidden_cards_say_the_same,
     _refuses_with_the_hole_card: test_hidden_cards.test_g7_worlds_that_differ_in_hidden_cards_say_the_same,
+    _logs_the_hole_card: test_hidden_cards.test_g7_worlds_that_differ_in_hidden_cards_say_the_same,
+    _counts_the_hole_card: test_hidden_cards.test_g7_worlds_that_differ_in_hidden_cards_say_the_same,
     _insures_only_against_a_blackjack: test_hidden_cards.test_g7_worlds_that_differ_in_hidden_cards_say_the_same,
     _tells_everybody: test_hidden_cards.test_g7_nobody_is_told_the_decisions_of_another_player,
     _pays_at_the_end_only: test_early_payments.test_a_blackjack_is_paid_while_others_decide,

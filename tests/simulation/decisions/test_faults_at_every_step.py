@@ -129,7 +129,7 @@ def test_killed_at_every_step_of_insurance_split_and_double(under_way: str) -> N
     moves = [moved for world in worlds for entries in world.journal.rounds.values() for moved in entries.moves]
     assert {moved.acted_by for moved in moves} == {ActedBy.PLAYER}
     # Some were staked and not journalled when their owner died.
-    adopted = [moved for moved in moves if moved.stake is not None and not moved.request_id]
+    adopted = [moved for moved in moves if moved.stake is not None and not moved.command_digest]
     assert {decision_of(moved) for moved in adopted} == {"insure", "split", "double"}
 
 

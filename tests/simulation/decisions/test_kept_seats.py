@@ -6,7 +6,9 @@ import asyncio
 
 import pytest
 
-from tests.simulation.decisions.players import STAND
+from feltro.table.v1 import types_pb2
+from services.kit.refusal import Refused
+from tests.simulation.decisions.players import STAND, DecidingPlayer
 from tests.simulation.decisions.scenario import BlackjackScenario, acted
 from tests.simulation.environment.network import Delivery
 from tests.simulation.scenario import TABLE_ID, refusal_reason
@@ -17,6 +19,35 @@ HANDS = "Ts 9s 9h 6d 9d 8c"
 def recorded(scenario: BlackjackScenario) -> dict[int, str]:
     """Returns who has which seat on record."""
     return {number: seat.player_id for (_, number), seat in scenario.world.journal.seats.items()}
+
+
+def taken(snapshot: types_pb2.TableSnapshot) -> list[int]:
+    """Returns the seats that everybody sees taken, of the five that the table has."""
+    assert [seat.seat for seat in snapshot.seats] == [1, 2, 3, 4, 5]
+    return [seat.seat for seat in snapshot.seats if seat.taken]
+
+
+async def taken_now(player: DecidingPlayer) -> list[int]:
+    """Returns the seats that a reader of the table sees taken."""
+    answer = await player.get_table()
+    assert answer is not None
+    return taken(answer.table)
+
+
+def taken_by_events(scenario: BlackjackScenario) -> dict[int, list[int]]:
+    """Returns the seats that are taken after each event on the bus, by its number."""
+    seats: set[int] = set()
+    after: dict[int, list[int]] = {}
+    for published in scenario.world.events.published()[TABLE_ID]:
+        event = published.event
+        if event.HasField("snapshot_published"):
+            seats = set(taken(event.snapshot_published.snapshot))
+        elif event.HasField("seat_taken"):
+            seats.add(event.seat_taken.seat)
+        elif event.HasField("seat_left"):
+            seats.remove(event.seat_left.seat)
+        after[event.seq] = sorted(seats)
+    return after
 
 
 @pytest.mark.guarantee("G4", "G8", "G9")
@@ -88,5 +119,71 @@ def test_no_player_waits_for_the_record() -> None:
         assert recorded(scenario) == {4: "ana", 2: "rui"}
         scenario.restore_network()
         await scenario.wait_until(lambda: recorded(scenario) == {4: "ana", 3: "rui"}, within_s=8.0)
+
+    BlackjackScenario(HANDS).run(script)
+
+
+@pytest.mark.guarantee("G8", "G9")
+@pytest.mark.parametrize("change", ["killed", "handed over"])
+def test_everybody_sees_which_seats_are_taken(change: str) -> None:
+    """Snapshot by snapshot and event by event: when players come and go, and when the owner changes."""
+
+    async def script(scenario: BlackjackScenario) -> None:
+        ana, rui = await scenario.seat_players("ana", "rui", seats=(4, 2))
+        snapshots = []
+
+        async def see() -> list[int]:
+            snapshot = await ana.get_snapshot()
+            assert snapshot is not None
+            snapshots.append(snapshot)
+            return taken(snapshot)
+
+        assert await see() == [2, 4]
+        rui.leave()
+        await asyncio.sleep(0.5)
+        assert await see() == [4]
+        assert await rui.enter(5)
+        assert await see() == [4, 5]
+        await asyncio.sleep(0.5)
+        former = scenario.world.current_owners[TABLE_ID]
+        if change == "killed":
+            former.process.kill()
+        else:
+            former.hand_over.set()
+        await scenario.wait_for_next_owner(former)
+        await ana.wait_for_open_round()
+        assert await see() == [4, 5]
+        ana.leave()
+        await asyncio.sleep(0.5)
+        assert await see() == [5]
+        await asyncio.sleep(0.5)
+        by_events = taken_by_events(scenario)
+        assert [by_events[snapshot.seq] for snapshot in snapshots] == [taken(snapshot) for snapshot in snapshots]
+
+    BlackjackScenario(HANDS).run(script)
+
+
+@pytest.mark.guarantee("G9")
+def test_of_two_players_who_want_the_same_seat_at_once_one_is_refused() -> None:
+    """While the first is still sitting down, too; who does not get to sit down holds no seat."""
+
+    async def script(scenario: BlackjackScenario) -> None:
+        (ana,) = await scenario.seat_players("ana")
+        rui, eva, ivo = [DecidingPlayer(scenario.world, name, TABLE_ID) for name in ("rui", "eva", "ivo")]
+        for player in (rui, eva):
+            scenario.world.deposit(player.player_id, 10_000)
+        scenario.set_deliveries(StartSession=Delivery(request_delay_s=1.0))
+        answers = await asyncio.gather(rui.send_enter(3), eva.send_enter(3))
+        refused = [answer for answer in answers if isinstance(answer, Refused)]
+        assert [(refusal.reason, refusal.facts) for refusal in refused] == [
+            ("SEAT_TAKEN", {"table_id": TABLE_ID, "seat": "3"})
+        ]
+        assert await taken_now(ana) == [1, 3]
+        # Without an account nobody sits down.
+        assert refusal_reason(await ivo.send_enter(5)) == "ACCOUNT_UNKNOWN"
+        seated = rui if answers[1] in refused else eva
+        other = eva if seated is rui else rui
+        assert await other.enter(5)
+        assert [await seated.place(), await other.place()] == ["3", "5"]
 
     BlackjackScenario(HANDS).run(script)

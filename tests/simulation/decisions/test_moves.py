@@ -6,9 +6,10 @@ import asyncio
 
 import pytest
 
+from services.kit.refusal import Refused
 from services.kit.table.journal.entries import ActedBy
 from services.wallet.model.state import StakeState
-from tests.simulation.decisions.players import DOUBLE, DRAW, INSURE, SPLIT, STAND, Decision
+from tests.simulation.decisions.players import DOUBLE, DRAW, INSURE, SPLIT, STAND, DecidingPlayer, Decision
 from tests.simulation.decisions.scenario import (
     BANK_SHOWS_AN_ACE,
     DOUBLE_ON_ELEVEN,
@@ -120,6 +121,35 @@ def test_g3_a_decision_whose_answer_was_lost_is_answered_by_the_next_owner(
 
 
 @pytest.mark.guarantee("G3", "G12")
+@pytest.mark.parametrize("taken_over", [False, True], ids=["same owner", "taken over"])
+@pytest.mark.parametrize("decision", [DRAW, DOUBLE], ids=["draw", "double"])
+def test_g3_the_request_id_of_a_decision_makes_none_in_another_round(decision: Decision, *, taken_over: bool) -> None:
+    """Whether it costs anything or not, and whoever has the table: the first one cost nothing."""
+
+    async def script(scenario: BlackjackScenario) -> None:
+        ana = await scenario.seat_one()
+        first_round = await ana.bet_and_deal(1_000)
+        first, draw = await ana.prepare_decision(DRAW)
+        answer = acted(await draw())
+        await scenario.wait_for_end(first_round)
+        round_id = await ana.bet_and_deal(1_000)
+        if taken_over:
+            scenario.world.current_owners[TABLE_ID].process.kill()
+            ana.timeout_s = 8.0
+        free_cents = scenario.free_cents("ana")
+        _, again = await ana.prepare_decision(decision, request_id=first.request_id)
+        for _ in range(2):
+            assert refusal_reason(await again()) == "REQUEST_REUSED"
+        assert (scenario.moves(round_id), scenario.free_cents("ana")) == ([], free_cents)
+        # The first answer stays what it was.
+        assert acted(await draw()) == answer
+        await ana.finish_hand()
+        await scenario.wait_for_end(round_id)
+
+    BlackjackScenario(DOUBLE_ON_ELEVEN, individual=True).run(script)
+
+
+@pytest.mark.guarantee("G3", "G12")
 @pytest.mark.rule("805/2015:24", "903-B/2015:6.1.1")
 def test_a_decision_without_the_money_for_it_changes_nothing() -> None:
     async def script(scenario: BlackjackScenario) -> None:
@@ -137,6 +167,43 @@ def test_a_decision_without_the_money_for_it_changes_nothing() -> None:
         assert scenario.moves(round_id) == [(1, "double", ActedBy.PLAYER)]
 
     BlackjackScenario(DOUBLE_ON_ELEVEN, individual=True).run(script)
+
+
+@pytest.mark.guarantee("G12")
+@pytest.mark.rule("805/2015:15.a", "805/2015:24")
+def test_a_refused_decision_says_whose_turn_it_is_what_is_possible_and_until_when() -> None:
+    async def script(scenario: BlackjackScenario) -> None:
+        ana, rui = await scenario.seat_players("ana", "rui")
+        round_id = await scenario.bet_all(ana, rui)
+        turn = await ana.wait_for_turn()
+        answer = await ana.get_table()
+        assert answer is not None
+        until = answer.table.round.turn.decide_by.ToJsonString()
+        assert until
+
+        async def refused(player: DecidingPlayer, place: int, decision: Decision) -> Refused:
+            refusal = await player.prepare_act(round_id, turn.turn, decision, place)[1]()
+            assert isinstance(refusal, Refused)
+            return refusal
+
+        # Eleven cannot stand.
+        illegal = await refused(ana, 1, STAND)
+        assert (illegal.reason, illegal.facts["rule"], illegal.facts["decide_by"]) == (
+            "DECISION_ILLEGAL",
+            "805/2015:15.a",
+            until,
+        )
+        assert "DECISION_DOUBLE" in illegal.facts["legal"]
+        early, anothers = await refused(rui, 2, STAND), await refused(rui, 1, DRAW)
+        assert (early.reason, early.facts) == ("NOT_YOUR_TURN", {"place": "2", "turn_of": "1", "decide_by": until})
+        assert (anothers.reason, anothers.facts) == (
+            "NOT_YOUR_PLACE",
+            {"place": "1", "turn_of": "1", "decide_by": until},
+        )
+        assert await ana.wait_for_turn() == turn
+        assert scenario.moves(round_id) == []
+
+    BlackjackScenario("6s Ts 9h 5d 8d 8c Td").run(script)
 
 
 @pytest.mark.guarantee("G3")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from feltro.table.v1 import types_pb2
 from services.kit.table.journal.entries import ActedBy
-from tests.simulation.decisions.players import DOUBLE, DRAW, GIVE_UP, STAND, DecidingPlayer
-from tests.simulation.decisions.scenario import BlackjackScenario, acted
+from tests.simulation.decisions.players import DOUBLE, DRAW, GIVE_UP, SPLIT, STAND, DecidingPlayer
+from tests.simulation.decisions.scenario import PAIR_OF_EIGHTS, BlackjackScenario, acted
 from tests.simulation.environment.network import Delivery
 from tests.simulation.scenario import TABLE_ID, placed_stake
 
@@ -87,6 +88,45 @@ def test_a_planned_handover_in_the_middle_of_a_hand_voids_nothing(*, individual:
     BlackjackScenario("2s 2h 9h 3d 3h 8c 2c 2d Ts Td", individual=individual).run(script)
 
 
+@pytest.mark.guarantee("G9", "G12")
+@pytest.mark.rule("903-B/2015:6.1.4")
+@pytest.mark.parametrize("change", ["killed", "handed over"])
+def test_cards_that_are_being_dealt_at_a_takeover_lie_when_players_were_told(change: str) -> None:
+    """Those of the deal, and of a decision: nobody's time runs before, and nothing is shown before."""
+
+    async def script(scenario: BlackjackScenario) -> None:
+        ana = await scenario.seat_one()
+        round_id = await scenario.bet_all(ana)
+        for decided in (False, True):
+            if decided:
+                acted(await ana.decide(DRAW))
+            told = await shown_and_due(ana)
+            former = scenario.world.current_owners[TABLE_ID]
+            if change == "killed":
+                former.process.kill()
+            else:
+                former.hand_over.set()
+            await scenario.wait_for_next_owner(former)
+            await ana.wait_for_turn()
+            shown_at, decide_by = await shown_and_due(ana)
+            assert scenario.world.loop.now() < shown_at
+            # The journal was written a moment before they were told.
+            assert timedelta(0) <= told[0] - shown_at < timedelta(seconds=0.1)
+            assert decide_by == shown_at + timedelta(seconds=10)
+        await ana.finish_hand()
+        await scenario.wait_for_end(round_id)
+
+    BlackjackScenario(MANY_DRAWS, dealing_ms=10_000).run(script)
+
+
+async def shown_and_due(player: DecidingPlayer) -> tuple[datetime, datetime]:
+    """Returns when the cards lie, and until when the turn may be decided."""
+    answer = await player.get_table()
+    assert answer is not None
+    round_ = answer.table.round
+    return round_.shown_at.ToDatetime(UTC), round_.turn.decide_by.ToDatetime(UTC)
+
+
 @pytest.mark.guarantee("G4", "G9")
 def test_a_round_that_was_dealt_and_not_shown_goes_on() -> None:
     """The owner dies when the deal is journalled: nobody has seen a card, and nothing is dealt again."""
@@ -111,6 +151,33 @@ def test_a_round_that_was_dealt_and_not_shown_goes_on() -> None:
         assert scenario.is_settled(round_id)
 
     BlackjackScenario(individual=True).run(script)
+
+
+@pytest.mark.guarantee("G3")
+@pytest.mark.rule("903-B/2015:6.1.1")
+def test_g3_a_repeated_deal_has_the_first_answer_whatever_was_staked_since() -> None:
+    """While its owner plays, when the next one does, after the round, and when only the journal knows it."""
+
+    async def script(scenario: BlackjackScenario) -> None:
+        ana = await scenario.seat_one()
+        round_id = await ana.wait_for_open_round()
+        placed_stake(await ana.bet(round_id, {"1": 1_000}))
+        first = await ana.deal(round_id)
+        assert (getattr(first, "staked_cents", 0), getattr(first, "void_reason", None)) == (1_000, "")
+        acted(await ana.decide(SPLIT))
+        assert await ana.deal(round_id) == first
+        await scenario.kill_owner()
+        ana.timeout_s = 8.0
+        await ana.wait_for_turn()
+        assert await ana.deal(round_id) == first
+        await ana.finish_hand()
+        await scenario.wait_for_end(round_id)
+        assert await ana.deal(round_id) == first
+        await ana.bet_and_deal(100)
+        await ana.finish_hand()
+        assert await ana.deal(round_id) == first
+
+    BlackjackScenario(PAIR_OF_EIGHTS, individual=True).run(script)
 
 
 @pytest.mark.guarantee("G3")

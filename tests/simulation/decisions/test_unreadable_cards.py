@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from feltro.table.v1 import table_pb2
-from services.kit.table.journal.entries import Ending
-from services.kit.table.live import owned_tables
+from services.kit.table.journal.entries import Ending, UnfinishedRound
+from services.kit.table.live import recovery
+from services.kit.table.live.retries import LONGEST_RETRY_AFTER
 from services.kit.table.live.unreadable_rounds import CARDS_UNREADABLE, READABLE_WITHIN
 from tests.simulation.decisions.players import DECLINE, DRAW, EVEN_MONEY, INSURE, STAND, DecidingPlayer
 from tests.simulation.decisions.scenario import BlackjackScenario, acted
@@ -50,10 +52,8 @@ def _verify_void(scenario: BlackjackScenario, round_id: str, reason: str) -> Non
 
 @pytest.mark.guarantee("G4", "G12")
 @pytest.mark.rule("805/2015:27", "805/2015:28", "805/2015:20.b")
-def test_l11_a_round_whose_cards_stay_unreadable_is_void_after_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_l11_a_round_whose_cards_stay_unreadable_is_void_after_a_day() -> None:
     """L11: A took even money and keeps 2000; B bust and gets 1000 back; C live and insured gets 1500 back."""
-    # A day has few attempts here.
-    monkeypatch.setattr(owned_tables, "RETRY_ENDING_EVERY_S", 1_800.0)
 
     async def script(scenario: BlackjackScenario) -> None:
         round_id, _ = await _play_l11(scenario)
@@ -64,6 +64,49 @@ def test_l11_a_round_whose_cards_stay_unreadable_is_void_after_a_day(monkeypatch
         _verify_void(scenario, round_id, CARDS_UNREADABLE)
 
     BlackjackScenario(L11, decision_ms=60_000).run(script)
+
+
+@pytest.mark.guarantee("G11")
+@pytest.mark.rule("805/2015:27")
+def test_g11_a_round_that_stays_unreadable_is_tried_ever_more_rarely_and_logged_once_per_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    causes: list[str] = []
+    monkeypatch.setattr(recovery._log, "error", lambda _, extra: causes.append(extra["error"]))
+
+    async def script(scenario: BlackjackScenario) -> None:
+        round_id, _ = await _play_l11(scenario)
+        longest_s = LONGEST_RETRY_AFTER.total_seconds()
+        await asyncio.sleep(10 * longest_s)
+        attempts = _count_attempts(scenario)
+        await asyncio.sleep(10 * longest_s)
+        assert 8 <= len(attempts) <= 10
+        assert len(causes) == 1
+        # Another reason is worth another line: now a decision is none of the game's.
+        entries = scenario.round_entries(round_id)
+        scenario.unseal(round_id)
+        made = entries.moves
+        entries.moves = [replace(made[0], move=b"\xff"), *made[1:]]
+        await asyncio.sleep(3 * longest_s)
+        assert len(set(causes)) == len(causes) == 2
+        entries.moves = made
+        await scenario.wait_until(lambda: entries.ended)
+
+    BlackjackScenario(L11, decision_ms=60_000).run(script)
+
+
+def _count_attempts(scenario: BlackjackScenario) -> list[str]:
+    """Returns what grows by one with every attempt from now on."""
+    attempts: list[str] = []
+    journal = scenario.world.journal
+    read = journal.unfinished_rounds
+
+    def count(placement_id: str) -> list[UnfinishedRound]:
+        attempts.append(placement_id)
+        return read(placement_id)
+
+    setattr(journal, "unfinished_rounds", count)  # noqa: B010 - the method of this one journal
+    return attempts
 
 
 @pytest.mark.guarantee("G4", "G12")

@@ -13,7 +13,7 @@ from services.kit.table.journal.entries import Ending
 from services.wallet.model.state import RoundState, StakeState
 from tests.simulation.decisions.durability import DurableDecisions
 from tests.simulation.environment.catalogue import InMemoryCatalogue
-from tests.simulation.environment.games import is_answer
+from tests.simulation.environment.games import SimulatedGame, is_answer
 from tests.simulation.environment.journal import InMemoryJournal
 from tests.simulation.environment.wallet import InMemoryWallet
 
@@ -27,6 +27,7 @@ class DurabilityChecker:
         wallet: InMemoryWallet,
         journal: InMemoryJournal,
         catalogue: InMemoryCatalogue,
+        game: SimulatedGame,
     ) -> None:
         self.violations: list[str] = []
         self.closes_at: dict[str, datetime] = {}
@@ -34,7 +35,7 @@ class DurabilityChecker:
         self._now = now
         self._wallet = wallet
         self._journal = journal
-        self.decisions = DurableDecisions(wallet, journal, catalogue, self.report)
+        self.decisions = DurableDecisions(wallet, journal, catalogue, game.seen_cards, self.report)
 
     def report(self, guarantee: str, what: str) -> None:
         self.violations.append(f"{guarantee}: {what}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from google.protobuf.message import Message
 
 from feltro.roulette.v1 import roulette_pb2
+from feltro.wallet.v1.types_pb2 import PLAY_POKER
 from services.kit.randomness.tape import Tape
 from services.kit.table.game import DealtRound, Game, Rules, StakeOnTable
 from services.kit.table.journal.entries import Drawn, Moved
@@ -25,6 +27,12 @@ class SimulatedGame:
     service: Callable[[BetCommands[Any, Any]], Any]
     messages: Any
     """The module of its contract: every banked game has `Bet`, `PlaceBetsRequest` and `CancelBetsRequest`."""
+    seen_cards: Callable[[DealtRound[Any, Any]], Counter[str]] = lambda _: Counter()
+    """The cards of a dealt round that everybody may see."""
+
+    @property
+    def has_caves(self) -> bool:
+        return PLAY_POKER in self.game.plays
 
     @property
     def name(self) -> str:
@@ -46,7 +54,7 @@ def is_answer(answer: object, *kinds: str) -> bool:
 def dealt_again(rules: Rules[Any, Any], drawn: Drawn, moves: Iterable[Moved] = ()) -> DealtRound[Any, Any]:
     """Deals a round again from what is journalled of it, and applies decisions."""
     stakes = [StakeOnTable(stake.stake_id, stake.seat, rules.read_bets(stake.bets)) for stake in drawn.stakes]
-    dealt = rules.deal(stakes, Tape(drawn.entropy))
+    dealt = rules.deal(stakes, Tape(drawn.entropy), drawn.cards_taken)
     for moved in moves:
         dealt = dealt.after(moved.seat, moved.move, "" if moved.stake is None else moved.stake.stake_id)
     return dealt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -9,11 +10,13 @@ from typing import TypeVar
 
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.journal.entries import (
+    CommandUsed,
     Drawn,
     DrawnOutcome,
     Ended,
     Ending,
     JournalStake,
+    LatestDeal,
     Moved,
     Opened,
     Paid,
@@ -77,6 +80,8 @@ class InMemoryJournal:
         self.epochs: dict[str, int] = {}
         self.seats: dict[tuple[str, int], KeptSeat] = {}
         """The seats that are taken, by table and number."""
+        self.lineups: dict[str, bytes] = {}
+        """What tables with caves have kept of their lineups, by table."""
 
     def backup(self) -> JournalBackup:
         return JournalBackup({round_id: each.copy() for round_id, each in self.rounds.items()}, dict(self.epochs))
@@ -100,6 +105,10 @@ class InMemoryJournal:
         if held is not None and held.session_id == session_id:
             del self.seats[table_id, number]
 
+    def keep_lineup(self, placement_id: str, table_id: str, epoch: int, state: bytes) -> None:
+        self._fence(epoch, placement_id)
+        self.lineups[table_id] = state
+
     def take_ownership(self, placement_id: str) -> int:
         self.epochs[placement_id] = self.epochs.get(placement_id, 0) + 1
         return self.epochs[placement_id]
@@ -121,12 +130,55 @@ class InMemoryJournal:
     def write_drawn(self, epoch: int, entry: Drawn) -> None:
         entries = self._round(epoch, entry.round_id)
         if entries.drawn is not None:
-            if (entries.drawn.entropy, entries.drawn.outcome) != (entry.entropy, entry.outcome):
+            written = entries.drawn
+            if (written.entropy, written.outcome, written.shoe) != (entry.entropy, entry.outcome, entry.shoe):
                 raise Contradiction(f"G6: {entry.round_id} has another outcome")
             return
         if entries.ended is not None:
             raise Contradiction(f"G6: {entry.round_id} has ended without an outcome")
+        if entry.cards_taken:
+            self._verify_shoe(entries.opened, entry)
         entries.drawn = entry
+
+    def _verify_shoe(self, opened: Opened, entry: Drawn) -> None:
+        """Refuses a shoe that the round before has not left like that, as the database does."""
+        before = self._deals(opened.table_id, below=opened.number)[-1:]
+        for earlier in before:
+            drawn = earlier.drawn
+            assert drawn is not None
+            if (
+                drawn.drawn_in == entry.drawn_in
+                and drawn.entropy == entry.entropy
+                and drawn.cards_taken < entry.cards_taken
+                and earlier.opened.configuration_version == opened.configuration_version
+            ):
+                return
+        raise Contradiction(f"G6: {entry.round_id} is dealt from a shoe that the round before has not left like that")
+
+    def _deals(self, table_id: str, *, below: float = math.inf) -> list[RoundEntries]:
+        """Returns the rounds of a table for which something was drawn, in their order."""
+        drawn = [
+            entries
+            for entries in self.rounds.values()
+            if entries.opened.table_id == table_id and entries.drawn is not None and entries.opened.number < below
+        ]
+        return sorted(drawn, key=lambda entries: entries.opened.number)
+
+    def latest_deal(self, table_id: str) -> LatestDeal | None:
+        deals = self._deals(table_id)
+        if not deals:
+            return None
+        latest = deals[-1]
+        assert latest.drawn is not None
+        numbers = [each.opened.number for each in self.rounds.values() if each.opened.table_id == table_id]
+        return LatestDeal(
+            latest.opened,
+            latest.drawn,
+            tuple(latest.moves),
+            None if latest.ended is None else latest.ended.ending,
+            latest.outcome,
+            sum(number > latest.opened.number for number in numbers),
+        )
 
     def write_moved(self, epoch: int, entry: Moved) -> None:
         entries = self._round(epoch, entry.round_id)
@@ -140,6 +192,8 @@ class InMemoryJournal:
             raise Contradiction(f"G4: {entry.round_id} has ended")
         if entry.position != len(entries.moves) + 1:
             raise Contradiction(f"G10: {entry.round_id} lacks the decision before {entry.position}")
+        if entry.stake is None and entry.command_id and self.has_command(entry.command_id):
+            raise CommandUsed
         entries.moves.append(entry)
 
     def write_paid(self, epoch: int, entry: Paid) -> None:
@@ -207,6 +261,12 @@ class InMemoryJournal:
             for drawn, entries in settled
         ]
 
+    def has_command(self, command_id: str) -> bool:
+        return any(
+            command_id in {moved.command_id for moved in entries.moves} | {stake.stake_id for stake in entries.stakes}
+            for entries in self.rounds.values()
+        )
+
     def last_round_number(self, table_id: str) -> int:
         numbers = [entries.opened.number for entries in self.rounds.values() if entries.opened.table_id == table_id]
         return max(numbers, default=0)
@@ -227,7 +287,18 @@ class InMemoryJournal:
         entries = self.rounds.get(round_id)
         if entries is None:
             return None
-        return RoundRecord(entries.opened, entries.drawn, entries.ended, tuple(entries.moves), tuple(entries.paid))
+        record = RoundRecord(entries.opened, entries.drawn, entries.ended, tuple(entries.moves), tuple(entries.paid))
+        drawn, opened = entries.drawn, entries.opened
+        if drawn is None or drawn.shoe is None:
+            return record
+        deals = self._deals(opened.table_id)
+        other_since = any(
+            each.opened.number > opened.number and each.drawn is not None and each.drawn.drawn_in != drawn.drawn_in
+            for each in deals
+        )
+        earlier = self._deals(opened.table_id, below=opened.number) if drawn.cards_taken else []
+        before = None if not earlier else self.record(earlier[-1].opened.round_id)
+        return replace(record, before=before, shoe_goes_on=not other_since)
 
 
 class ReplicaJournal:
@@ -272,8 +343,14 @@ class ReplicaJournal:
     async def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
         return await self._call("past_outcomes", lambda: self._journal.past_outcomes(table_id, count), table_id)
 
+    async def has_command(self, command_id: str) -> bool:
+        return await self._call("has_command", lambda: self._journal.has_command(command_id), command_id)
+
     async def last_round_number(self, table_id: str) -> int:
         return await self._call("last_round_number", lambda: self._journal.last_round_number(table_id), table_id)
+
+    async def latest_deal(self, table_id: str) -> LatestDeal | None:
+        return await self._call("latest_deal", lambda: self._journal.latest_deal(table_id), table_id)
 
     async def last_bets(self, table_id: str, player_id: str) -> list[bytes]:
         return await self._call("last_bets", lambda: self._journal.last_bets(table_id, player_id), table_id)
@@ -320,3 +397,18 @@ class ReplicaSeats:
         return await self._call(
             "seats", lambda: [seat for (of, _), seat in sorted(self._journal.seats.items()) if of == table_id], table_id
         )
+
+    async def keep_lineup(
+        self,
+        placement_id: str,
+        table_id: str,
+        epoch: int,
+        state: bytes,
+        at: datetime,
+    ) -> None:
+        await self._call(
+            "keep_lineup", lambda: self._journal.keep_lineup(placement_id, table_id, epoch, state), table_id
+        )
+
+    async def lineup(self, table_id: str) -> bytes:
+        return await self._call("lineup", lambda: self._journal.lineups.get(table_id, b""), table_id)

@@ -6,18 +6,23 @@ import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
 from feltro.wallet.v1 import session_pb2
+from feltro.wallet.v1.types_pb2 import PLAY_POKER
+from services.kit.bus.connections import Line
 from services.kit.clock import Clock
 from services.kit.paging import Page, PageRequest
 from services.kit.randomness.source import Randomness
+from services.kit.table.caves.table import CaveTables
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Game
 from services.kit.table.journal.history import RecordedRound
 from services.kit.table.journal.sealing import NO_KEYS
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
+from services.kit.table.live.kinds import BankedTables
 from services.kit.table.live.owned_tables import OwnedTables
 from services.kit.table.live.registry import TableRegistry
 from services.kit.table.server.bet_commands import BetCommands
+from services.kit.table.server.cave_commands import CaveCommands
 from services.kit.table.server.table_service import TableService
 from services.kit.table.wallet.client import Wallet
 from tests.simulation.environment.event_stream import ReplicaEventStream
@@ -51,6 +56,7 @@ class Replica:
         wallet = wallet_client(self.process, world.network, world.wallet)
         dependencies: RuntimeDependencies[Any, Any] = RuntimeDependencies(
             game=world.game.game,
+            kind=CaveTables() if PLAY_POKER in world.game.game.plays else BankedTables(),
             catalogue=world.catalogue,
             wallet=wallet,
             journal=journal,
@@ -60,12 +66,14 @@ class Replica:
             own_views=world.own_views,
             seats=ReplicaSeats(self.process, world.network, world.journal),
             individual_ids=INDIVIDUAL_IDS,
+            line_of=lambda player_id: world.lines.get(player_id, Line.CONNECTED),
         )
         self.registry: TableRegistry[Any, Any] = TableRegistry(dependencies, world.catalogue.placement_ids, _no_address)
         self.service: Any = world.game.service(
             BetCommands(self.registry, journal, wallet, journal.read_round, _no_rounds)
         )
         self.tables = _table_service(world.game.game, self.registry, journal, wallet, world.loop)
+        self.caves: CaveCommands[Any, Any] = CaveCommands(self.registry, wallet)
         self.owned_tables: OwnedTables[Any, Any] = self.registry.open_group(placement_id)
 
     def start(self) -> None:

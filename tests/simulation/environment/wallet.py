@@ -20,7 +20,7 @@ from services.kit.rpc.status import status_from
 from services.kit.wire_format import timestamp
 from services.wallet.ledger import commands
 from services.wallet.ledger.book import Book, Entry, Movement, StakeCancellation
-from services.wallet.ledger.commands import CashCommand, Command, PlaceStake, TableCommand
+from services.wallet.ledger.commands import BuyIn, CashCommand, CashOut, Command, PlaceStake, TableCommand
 from services.wallet.ledger.messages import balance_message
 from services.wallet.model import inactivity, refusals
 from services.wallet.model.refusals import WalletRefused
@@ -145,6 +145,10 @@ class InMemoryWallet:
             "PayStakes": (wallet_pb2.PayStakesRequest.FromString, lambda r: _run(service.pay_stakes(r, game))),
             "SettleRound": (wallet_pb2.SettleRoundRequest.FromString, lambda r: _run(service.settle_round(r, game))),
             "VoidRound": (wallet_pb2.VoidRoundRequest.FromString, lambda r: _run(service.void_round(r, game))),
+            "BuyIn": (wallet_pb2.BuyInRequest.FromString, lambda r: _run(service.buy_in(r, game))),
+            "CashOut": (wallet_pb2.CashOutRequest.FromString, lambda r: _run(service.cash_out(r, game))),
+            "TransferHand": (wallet_pb2.TransferHandRequest.FromString, lambda r: _run(service.transfer_hand(r, game))),
+            "ListTableCaves": (wallet_pb2.ListTableCavesRequest.FromString, self._list_caves),
             "ListTransactions": (wallet_pb2.ListTransactionsRequest.FromString, self._list_transactions),
             "GetRound": (wallet_pb2.GetRoundRequest.FromString, self._get_round),
             "FindAccount": (wallet_pb2.FindAccountRequest.FromString, self._find_account),
@@ -180,11 +184,25 @@ class InMemoryWallet:
         if isinstance(command, TableCommand):
             table = self.tables.get(command.table_id)
             command.table_no = 0 if table is None else table.no
-        if isinstance(command, PlaceStake | CashCommand):
+        if isinstance(command, PlaceStake | CashCommand | BuyIn | CashOut):
             account = self.accounts.get(command.account_id)
             command.account_no = 0 if account is None else account.no
+            if isinstance(command, BuyIn):
+                self._make_cave(command)
+            if isinstance(command, CashOut):
+                self.book.running_session_nos = {
+                    (each.account_no, each.table_no): each.no for each in self.running_sessions(command.table_id)
+                }
             if isinstance(command, CashCommand):
                 command.operator_account_no = 0 if account is None else self._operator_accounts[account.no].no
+
+    def _make_cave(self, command: BuyIn) -> None:
+        """Makes the cave that a command fills, as the store does before the ledger decides."""
+        pair, table = (command.account_no, command.table_no), self.book.tables.get(command.table_no)
+        if pair not in self.book.caves and table is not None and command.account_no:
+            cave = self._account(f"{command.account_id}-cave-{command.table_id}", AccountKind.CAVE, table.mode, None)
+            cave.owner_no, cave.table_no = pair
+            self.book.caves[pair] = cave
 
     def _store(self) -> None:
         """Stores what the transaction would write, and reports the sessions that it would publish."""
@@ -371,12 +389,8 @@ class InMemoryWallet:
             response.placed.CopyFrom(wallet_pb2.PlaceStakeResponse.FromString(stored).placed)
             response.amount_cents, response.detail = placed.stake.placed_cents, placed.detail
             self._add_in_play(response, placed.stake, placed.stake.no)
-        elif ":pay:" in request.request_id:
-            response.paid.ParseFromString(stored)
-        elif request.request_id.endswith(":settle"):
-            response.settled.ParseFromString(stored)
-        elif request.request_id.endswith(":void"):
-            response.voided.ParseFromString(stored)
+        elif kind := _first_answer_kind(request.request_id):
+            getattr(response, kind).ParseFromString(stored)
         else:
             response.cancelled.ParseFromString(stored)
             transfer_no = response.cancelled.transfer_id
@@ -517,6 +531,22 @@ class InMemoryWallet:
         shown = [session_message(session) for session in page]
         return session_pb2.ListTableSessionsResponse(sessions=shown, next_page_token=more)
 
+    def _list_caves(self, request: wallet_pb2.ListTableCavesRequest) -> wallet_pb2.ListTableCavesResponse:
+        table = self.tables.get(request.table_id)
+        if table is None:
+            raise refusals.table_unknown(request.table_id)
+        found = [
+            wallet_pb2.TableCave(session_id=session.session_id, account_id=session.account_id, cave_cents=cents)
+            for session in sorted(self.running_sessions(request.table_id), key=lambda each: each.no)
+            if (cents := self.cave_cents(session.account_no, table.no))
+        ]
+        return wallet_pb2.ListTableCavesResponse(caves=found)
+
+    def cave_cents(self, account_no: int, table_no: int) -> int:
+        """Returns what a player has in the cave at a table."""
+        cave = self.book.caves.get((account_no, table_no))
+        return 0 if cave is None else cave.free_cents
+
     def _announce(self, request: session_pb2.AnnounceRoundRequest) -> session_pb2.AnnounceRoundResponse:
         table = self._table_of_owner(request.table)
         known = self.rounds.get(request.round_id)
@@ -549,6 +579,16 @@ class InMemoryWallet:
             raise refusals.stale_epoch(table.table_id, table_ref.epoch, table.epoch)
         table.epoch = table_ref.epoch
         return table
+
+
+def _first_answer_kind(request_id: str) -> str:
+    """Returns the field for the first answer to a command of a table's own; nothing if it was a player's."""
+    endings = {":hand": "transferred", ":settle": "settled", ":void": "voided"}
+    if ":pay:" in request_id:
+        return "paid"
+    if ":buy-in:" in request_id:
+        return "bought_in"
+    return next((kind for ending, kind in endings.items() if request_id.endswith(ending)), "")
 
 
 def _run(coroutine: Coroutine[Any, Any, _T]) -> _T:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import session_pb2
+from services.kit.bus.connections import Line
 from services.kit.randomness.source import FIRST_BYTES
 from services.kit.refusal import Refused
 from services.wallet.model.state import Mode
@@ -76,10 +77,12 @@ class World:
         self.events = StoredEvents(game.name, self.add_to_trace)
         self.own_views = ToldOwnViews()
         self.catalogue = InMemoryCatalogue(game.game, self._catalogue_changed)
-        self.durability = DurabilityChecker(self.loop.now, self.wallet, self.journal, self.catalogue)
+        self.durability = DurabilityChecker(self.loop.now, self.wallet, self.journal, self.catalogue, game)
         self.randomness_fails = False
         self.next_pockets: list[int] = []
         """The pockets of the next draws, where a test wants certain ones."""
+        self.lines: dict[str, Line] = {}
+        """What is known of players' lines; all others are connected."""
         self.draws = 0
         """How often the entropy of a round was drawn."""
         self.commands: list[Command] = []
@@ -103,6 +106,8 @@ class World:
         """Rounds that the journal had, or had more of, before a backup of it was restored."""
         self.unreadable_rounds: set[str] = set()
         """Dealt rounds whose cards could not be read for a while."""
+        self.cut_off_rounds: set[str] = set()
+        """Dealt hands in which the platform could not reach a player for too long (`806/2015:72`)."""
         self.faults_ended = False
         """No fault happens any more."""
         self.finish_open_hands: Callable[[], Awaitable[None]] | None = None
@@ -142,6 +147,11 @@ class World:
     def deposit(self, player_id: str, cents: int) -> None:
         """Pays money into a player's account."""
         self.wallet.open_account(player_id, Mode.REAL, cents)
+
+    def set_line(self, player_id: str, line: Line) -> None:
+        """Changes what is known of a player's line."""
+        self.lines[player_id] = line
+        self._catalogue_changed()
 
     def restore_journal(self, backup: JournalBackup) -> None:
         """Replaces the journal by a backup of it; whatever was written since is lost."""
@@ -270,6 +280,7 @@ class World:
         """Ends all faults, gives every placement an owner, and waits until every round has ended."""
         self.add_to_trace("all faults have ended")
         self.faults_ended = True
+        self.lines.clear()
         self.session_reports_lost = False
         self.network.delivery_of = deliver_reliably
         self.randomness_fails = False

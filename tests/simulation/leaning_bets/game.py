@@ -21,7 +21,12 @@ PRIZE_CAP_CENTS = 5_000
 
 
 def configuration(
-    *, individual: bool = False, macau: bool = False, window_ms: int = 3_000, result_shown_ms: int = 100
+    *,
+    individual: bool = False,
+    macau: bool = False,
+    window_ms: int = 3_000,
+    result_shown_ms: int = 100,
+    cut_card: int = 0,
 ) -> types_pb2.TableConfiguration:
     """Builds the configuration of a baccarat table."""
     made = types_pb2.TableConfiguration(
@@ -34,7 +39,11 @@ def configuration(
         seats=0 if individual else 9,
     )
     rules = baccarat_pb2.SpecificRules(
-        packs=6, places=9, minimum_cents=MINIMUM_CENTS, commission=baccarat_pb2.COMMISSION_FIVE_PERCENT
+        packs=6,
+        places=9,
+        minimum_cents=MINIMUM_CENTS,
+        commission=baccarat_pb2.COMMISSION_FIVE_PERCENT,
+        cut_card=cut_card,
     )
     if macau:
         rules.macau, rules.prize_cap_cents, rules.player_maximum_cents = True, PRIZE_CAP_CENTS, 1_000_000

@@ -12,7 +12,7 @@ from services.kit.round_limits import STAKES_LIMIT
 from services.kit.table.banked import limits, stake_batcher
 from services.kit.table.banked.settlement import OWNER_LOST
 from services.kit.table.journal.entries import Ending
-from services.kit.table.live.owned_tables import RETRY_ENDING_EVERY_S
+from services.kit.table.live.retries import LONGEST_RETRY_AFTER
 from services.wallet.model import refusals
 from services.wallet.model.state import StakeState
 from services.wallet.store.queries import STAKES_PAGE_SIZE
@@ -214,7 +214,7 @@ def test_g4_stakes_are_returned_before_anything_is_read_for_the_record() -> None
         assert scenario.round_entries(round_id).ended is None
         assert refusal_reason(await ana.send_enter()) == "UNAVAILABLE"
         restore()
-        await asyncio.sleep(RETRY_ENDING_EVERY_S + 1.0)
+        await asyncio.sleep(LONGEST_RETRY_AFTER.total_seconds() + 2.0)
         ended = scenario.round_entries(round_id).ended
         assert ended is not None
         assert (ended.ending, len(ended.returned_stakes)) == (Ending.VOID, 1)
@@ -243,7 +243,7 @@ def test_g9_a_round_that_cannot_end_closes_only_its_own_table() -> None:
         assert not refusal_reason(await rui.spin(other))
         assert scenario.round_entries(other).ended is not None
         restore()
-        await asyncio.sleep(RETRY_ENDING_EVERY_S + 1.0)
+        await asyncio.sleep(LONGEST_RETRY_AFTER.total_seconds() + 2.0)
         ended = scenario.round_entries(round_id).ended
         assert ended is not None
         assert ended.ending is Ending.SETTLED

@@ -26,7 +26,7 @@ OPENING_S = 1.0
 SLOW_WALLET = Delivery(answer_delay_s=OPENING_S)
 # What is published of a table with a bet on its felt when its owner has died: the end of the round, how the table
 # stands, and the next round.
-OPENED_ANEW = ["round_voided", "seat_taken", "snapshot_published", "round_opened"]
+OPENED_ANEW = ["round_voided", "snapshot_published", "round_opened"]
 
 
 def new_players(scenario: Scenario, count: int) -> list[Player]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from stack.commands.programs import DATABASES
+from stack.databases import DATABASES
 from stack.servers import ephemeral, relocation
 from stack.servers.postgres import EmbeddedPostgres
 from stack.servers.relocation import PostgresError

@@ -17,6 +17,7 @@ import type {
 } from "./messages";
 import { CallAbandoned, OUTCOME_UNKNOWN, Refusal } from "./refusal";
 import { observeServerTime, observeSessionTime } from "./server_clock";
+import { newTraceparent } from "./traceparent";
 
 /** Receives what happens at a subscribed table: a whole snapshot, or one event after another. */
 export interface TableListener {
@@ -92,7 +93,7 @@ export class Connection {
 
   /** Calls a method of the platform; resolves with its answer or rejects with a Refusal. */
   call<M extends MethodName>(method: M, params: Params<M>): Promise<Result<M>> {
-    return this.request(method, params) as Promise<Result<M>>;
+    return this.request(method, isCommand(params) ? traced(params) : params) as Promise<Result<M>>;
   }
 
   /** Subscribes to a table; the returned function unsubscribes. */
@@ -354,6 +355,16 @@ export class Connection {
     const token = await this.credentials.token(true);
     if (token && this.state.value === "open") await this.requestOnce("refresh", { token }).catch(() => undefined);
   }
+}
+
+/** Commands have an id under which they act once; reads have none. */
+function isCommand(params: object): boolean {
+  return "request_id" in params;
+}
+
+/** A command in a trace of its own, which stays the same however often the command is sent. */
+function traced(params: object): object {
+  return { ...params, _meta: { traceparent: newTraceparent() } };
 }
 
 interface CallError {

@@ -21,12 +21,17 @@ export type TableConfiguration = Schemas["table.v1.TableConfiguration"];
 export type TableSummary = Schemas["table.v1.TableSummary"];
 export type TableSnapshot = Schemas["table.v1.TableSnapshot"];
 export type TableEvent = Schemas["table.v1.TableEvent"];
+export type ShoeOnTable = Schemas["table.v1.Shoe"];
 export type RoundOnTable = Schemas["table.v1.RoundOnTable"];
+export type TableSeat = Schemas["table.v1.TableSeat"];
 export type SeatBets = Schemas["table.v1.SeatBets"];
 export type SeatResult = Schemas["table.v1.SeatResult"];
 export type OwnSeat = Schemas["table.v1.OwnSeat"];
+export type OwnCave = Schemas["table.v1.OwnCave"];
+export type CaveAtSeat = Schemas["table.v1.CaveAtSeat"];
 export type OwnStake = Schemas["table.v1.OwnStake"];
 export type PastOutcome = Schemas["table.v1.PastOutcome"];
+export type ActedBy = Schemas["table.v1.ActedBy"];
 export type TableRound = Schemas["table.v1.TableRound"];
 export type PlayerRound = Schemas["table.v1.PlayerRound"];
 

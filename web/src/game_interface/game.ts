@@ -40,6 +40,10 @@ export interface Game {
   LobbyPicture: ComponentType<{ configuration: TableConfiguration }>;
   /** A table's latest outcomes, newest first. */
   LastOutcomes: ComponentType<{ past: readonly PastOutcome[] }>;
+  /** What leaving the table means for the round under way, where that is not what it means for bets. */
+  LeaveNote?: ComponentType<{ table: LiveTable }>;
+  /** How a player waits for a seat, where a full table has a waiting list: shown where seats are chosen. */
+  WaitingList?: ComponentType<{ table: LiveTable }>;
   /** The table's limits in short: `1 € – 540 €`. */
   limits(configuration: TableConfiguration): string;
   /** An outcome in a word or two, for lists. */

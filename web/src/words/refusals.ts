@@ -82,8 +82,20 @@ const texts = dictionary<RefusalTexts>(
           ? `Nesta mesa cada jogador pode apostar em ${facts["limit"]} ${facts["limit"] === "1" ? "lugar" : "lugares"}, não em mais.`
           : "Já aposta em tantos lugares quantos se pode nesta mesa.",
       SEAT_TAKEN: "Nesse lugar já se sentou outro jogador. Escolha um que esteja livre.",
+      CAVE_OUT_OF_BOUNDS: (facts, mode) => {
+        const [least, most] = [amountFact(facts, "minimum_cents", mode), amountFact(facts, "maximum_cents", mode)];
+        return least && most
+          ? `Pode trazer de ${least} a ${most} para a cave. Nada lhe foi cobrado.`
+          : "A sua cave não aceita esse valor. Nada lhe foi cobrado.";
+      },
+      REST_REFUSED: "De momento esta mesa não concede mais descansos.",
+      POST_REFUSED: "Agora não pode pagar a grande aposta para entrar. Recebe cartas quando ela chegar ao seu lugar.",
+      WAITING_LIST_FULL: "A lista de espera desta mesa está cheia.",
+      ALREADY_SEATED: "Já está sentado a esta mesa.",
+      SHARED_DEVICE: "Deste dispositivo ou desta ligação já joga outra conta a esta mesa. Escolha outra mesa.",
       TURN_OVER: "A decisão chegou tarde: já não era essa a vez. Nada lhe foi cobrado.",
       NOT_YOUR_TURN: "Agora decide outro lugar. Espere pela sua vez.",
+      NOT_YOUR_PLACE: "Nesse lugar decide quem lá apostou. Nada lhe foi cobrado.",
       DECISION_ILLEGAL: "Esta mão não permite essa decisão. Nada lhe foi cobrado.",
       INSURANCE_REFUSED: (facts, mode) => {
         const limit = amountFact(facts, "limit_cents", mode);
@@ -107,6 +119,7 @@ const texts = dictionary<RefusalTexts>(
       SESSION_UNKNOWN: "Não encontrámos essa sessão.",
       SESSION_MISMATCH: "Essa sessão é de outra mesa.",
       TABLE_UNKNOWN: "Esta mesa não existe ou já não se joga.",
+      TOURNAMENT_CLOSED: "Este torneio já terminou. Nada lhe foi cobrado.",
       TABLE_ELSEWHERE: "Estamos a mover esta mesa para outro servidor. Tente de novo dentro de momentos.",
       TABLE_DISABLED: (facts) =>
         facts["why"]
@@ -198,8 +211,20 @@ const texts = dictionary<RefusalTexts>(
           ? `At this table a player may bet on ${facts["limit"]} ${facts["limit"] === "1" ? "place" : "places"}, and no more.`
           : "You bet on as many places as you may at this table.",
       SEAT_TAKEN: "Another player sits there already. Choose a free seat.",
+      CAVE_OUT_OF_BOUNDS: (facts, mode) => {
+        const [least, most] = [amountFact(facts, "minimum_cents", mode), amountFact(facts, "maximum_cents", mode)];
+        return least && most
+          ? `You can bring from ${least} to ${most} to the cave. You were not charged.`
+          : "Your cave does not take this amount. You were not charged.";
+      },
+      REST_REFUSED: "This table grants no more rests at the moment.",
+      POST_REFUSED: "You cannot post the big blind to enter now. You are dealt in when it reaches your seat.",
+      WAITING_LIST_FULL: "The waiting list of this table is full.",
+      ALREADY_SEATED: "You sit at this table already.",
+      SHARED_DEVICE: "Another account plays at this table from this device or connection. Choose another table.",
       TURN_OVER: "The decision came late: it was for an earlier turn. You were not charged.",
       NOT_YOUR_TURN: "Another seat decides now. Wait for your turn.",
+      NOT_YOUR_PLACE: "On that place the player who bet there decides. You were not charged.",
       DECISION_ILLEGAL: "This hand does not allow that decision. You were not charged.",
       INSURANCE_REFUSED: (facts, mode) => {
         const limit = amountFact(facts, "limit_cents", mode);
@@ -222,6 +247,7 @@ const texts = dictionary<RefusalTexts>(
       SESSION_UNKNOWN: "We could not find that session.",
       SESSION_MISMATCH: "That session is of another table.",
       TABLE_UNKNOWN: "There is no such table, or it is no longer played.",
+      TOURNAMENT_CLOSED: "This tournament is over. You were not charged.",
       TABLE_ELSEWHERE: "We are moving this table to another server. Try again in a moment.",
       TABLE_DISABLED: (facts) =>
         facts["why"]
@@ -281,6 +307,9 @@ export const INTERNAL_REASONS: ReadonlySet<string> = new Set([
   "STAKES_MISMATCH",
   "NOT_BALANCED",
   "COMPLAINT_NOT_ANSWERED",
+  "POOL_INSUFFICIENT",
+  "POOL_NOT_EMPTY",
+  "PAY_IN_UNKNOWN",
 ]);
 
 /** Whether there are words for a player who meets this reason. */

@@ -81,12 +81,30 @@ test("authenticates before any call", async () => {
 
 test("repeats an unanswered command on the next connection, with the same request id", async () => {
   const answer = connection.call("TableService.EnterTable", command);
-  (await opened()).breaks(1006);
+  const first = await opened();
+  const sent = first.asked("TableService.EnterTable").params;
+  expect(sent).toMatchObject(command);
+  first.breaks(1006);
   expect(connection.state.value).toBe("lost");
   const next = await back();
-  expect(next.asked("TableService.EnterTable").params).toEqual(command);
+  expect(next.asked("TableService.EnterTable").params).toEqual(sent);
   await next.answers("TableService.EnterTable", { previous_session_id: "s" });
   expect(await answer).toEqual({ previous_session_id: "s" });
+});
+
+test("a command is in a sampled trace of its own, and nothing else is in one", async () => {
+  const socket = await opened();
+  for (const request_id of ["one", "two"]) {
+    connection.call("TableService.EnterTable", { ...command, request_id }).catch(() => undefined);
+  }
+  connection.call("TableService.GetTable", { table_id: "french" }).catch(() => undefined);
+  const traces = socket.all("TableService.EnterTable").map((call) => {
+    const { params } = call as { params: { _meta: { traceparent: string } } };
+    return params._meta.traceparent;
+  });
+  for (const header of traces) expect(header).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+  expect(new Set(traces.map((header) => header.split("-")[1])).size).toBe(2);
+  expect(socket.asked("TableService.GetTable").params).toEqual({ table_id: "french" });
 });
 
 test("sends nothing on a closing socket", async () => {

@@ -38,7 +38,7 @@ test("an unanswered command: the connection counts as lost within seconds, and t
   vi.advanceTimersByTime(400);
   await FakeSocket.last.opens();
   expect(connection.state.value).toBe("open");
-  expect(FakeSocket.last.asked("TableService.EnterTable").params).toEqual(COMMAND);
+  expect(FakeSocket.last.asked("TableService.EnterTable").params).toMatchObject(COMMAND);
   await FakeSocket.last.answers("TableService.EnterTable", { previous_session_id: "s" });
   expect(await answer).toEqual({ previous_session_id: "s" });
 });

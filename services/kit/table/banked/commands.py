@@ -15,11 +15,15 @@ from services.kit.table import refusals
 _Answer = TypeVar("_Answer")
 
 
-class BetRequest(Protocol):
-    """The fields that every request about bets has."""
+class CommandRequest(Protocol):
+    """The field that every command of a player has."""
 
     @property
     def request_id(self) -> str: ...
+
+
+class BetRequest(CommandRequest, Protocol):
+    """The fields that every request about bets has."""
 
     @property
     def table_id(self) -> str: ...
@@ -36,7 +40,7 @@ class BetCommand(NamedTuple):
     """Of everything else, the kind of command included."""
 
     @classmethod
-    def of(cls, request: BetRequest) -> BetCommand:
+    def of(cls, request: CommandRequest) -> BetCommand:
         return cls(request.request_id, digest(cast("Message", request)))
 
     def wallet_request_id(self, account_id: str) -> str:

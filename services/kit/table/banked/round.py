@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Generic, Protocol, TypeVar, cast
+from typing import Generic, NamedTuple, Protocol, TypeVar, cast
 
 from google.protobuf.message import Message
 
 from feltro.table.v1 import events_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
-from services.kit import background
+from services.kit import background, trace
 from services.kit.refusal import Refused
 from services.kit.table import refusals
 from services.kit.table.banked.answers import CancelledBets, PlacedBets, ReducedStake
@@ -42,6 +42,18 @@ class PublishEvents(Protocol):
     def __call__(self, *events: events_pb2.TableEvent) -> None: ...
 
 
+class Deal(NamedTuple):
+    """What came of the bets when they were closed: the answer to the player who has started the deal, for ever (G3)."""
+
+    stakes: Sequence[JournalStake]
+    """Those that counted then; decisions make others."""
+    void_reason: str
+    """Why nothing was dealt; empty if the cards are."""
+
+    def staked_cents(self, player_id: str) -> int:
+        return sum(stake.amount_cents for stake in self.stakes if stake.player_id == player_id)
+
+
 @dataclass(frozen=True, slots=True)
 class FinishedRound(Generic[Bets, Outcome]):
     """A round that has ended, as its table keeps it."""
@@ -53,6 +65,7 @@ class FinishedRound(Generic[Bets, Outcome]):
     outcome: Outcome | None
     entry: Ended
     stakes: tuple[JournalStake, ...]
+    deal: Deal
     balances: dict[str, wallet_types.Balance]
     next_round_opens_at: datetime | None
     """When its table opens the next round at the earliest."""
@@ -91,8 +104,8 @@ class Round(Generic[Bets, Outcome]):
         self.outcome: Outcome | None = None
         # What everybody sees while players decide.
         self.hand: HandView | None = None
-        # Done when the cards are dealt or the round is void: then why.
-        self.dealt: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        # Done when the cards are dealt or the round is void.
+        self.dealt: asyncio.Future[Deal] = asyncio.get_running_loop().create_future()
         # True from the moment the round may be in the journal.
         self.opening_journalled = False
         # No new command begins; those under way go on.
@@ -334,14 +347,14 @@ class Round(Generic[Bets, Outcome]):
         """Gives everybody who waits for it the end of the round."""
         # Nothing is on its way any more, unless sending had failed.
         self._batcher.abandon(_bet_dropped())
-        self.tell_dealt(finished.entry.void_reason)
         if not self.finished.done():
             self.finished.set_result(finished)
 
-    def tell_dealt(self, void_reason: str = "") -> None:
-        """Ends the wait for the deal: the cards are dealt, or the round is void for a reason."""
+    def tell_dealt(self, stakes: Sequence[JournalStake], void_reason: str = "") -> Deal:
+        """Ends the wait for the deal, and returns what ended it first: the cards, or the reason of a void round."""
         if not self.dealt.done():
-            self.dealt.set_result(void_reason)
+            self.dealt.set_result(Deal(stakes, void_reason))
+        return self.dealt.result()
 
     def abandon(self, refusal: Refused) -> None:
         """Fails everything that waits: this process does not learn how the round ends."""
@@ -364,18 +377,21 @@ class Round(Generic[Bets, Outcome]):
             yield seat, self.rules.bets_message(bets), amount_cents
 
     def _publish_placed(self, stakes: list[Stake[Bets]]) -> None:
-        self._publish(
-            *(
-                messages.bets_placed(
-                    self.round_id,
-                    stake.stake_id,
-                    stake.seat.number,
-                    stake.amount_cents,
-                    stake.encoded_bets,
-                    self._bets_type,
-                )
-                for stake in stakes
-            )
+        if trace.is_recording():
+            for stake in stakes:
+                with trace.continued(stake.traceparent):
+                    self._publish(self._placed_event(stake))
+        else:
+            self._publish(*(self._placed_event(stake) for stake in stakes))
+
+    def _placed_event(self, stake: Stake[Bets]) -> events_pb2.TableEvent:
+        return messages.bets_placed(
+            self.round_id,
+            stake.stake_id,
+            stake.seat.number,
+            stake.amount_cents,
+            stake.encoded_bets,
+            self._bets_type,
         )
 
 

@@ -21,6 +21,7 @@ from services.kit.table.journal.entries import (
     Ending,
     Journal,
     JournalStake,
+    Moved,
     PlayerResult,
 )
 from services.kit.table.wallet.table_wallet import TableWallet
@@ -43,6 +44,14 @@ class RoundResult:
     """After the round, by account, for the players who had a stake; empty where the wallet no longer says."""
 
 
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What players had decided when a round ended, and what they were paid before."""
+
+    moves: Sequence[Moved]
+    paid: Mapping[str, int]
+
+
 class Settlement(Generic[Bets, Outcome]):
     """Ends the rounds of one table."""
 
@@ -51,19 +60,18 @@ class Settlement(Generic[Bets, Outcome]):
         self._journal = journal
         self._epoch = epoch
 
-    async def settle(
-        self, drawn: Drawn, rules: Rules[Bets, Outcome], paid: Mapping[str, int] | None = None
-    ) -> RoundResult:
+    async def settle(self, drawn: Drawn, rules: Rules[Bets, Outcome], decided: Decided | None = None) -> RoundResult:
         """Pays a round by its outcome, which is journalled or follows from what is.
 
-        Of a round in which players decided, `drawn` has all stakes, and `paid` those that were paid before the end.
+        Of a round in which players decided, `drawn` has all stakes, those of decisions included.
         """
         if drawn.outcome is None:
             raise AssertionError(f"round {drawn.round_id} is settled before it is decided")
         outcome = rules.read_outcome(drawn.outcome)
         payouts = {stake.stake_id: rules.payout_cents(outcome, rules.read_bets(stake.bets)) for stake in drawn.stakes}
-        unpaid = {stake_id: cents for stake_id, cents in payouts.items() if stake_id not in (paid or {})}
-        for stake_id, cents in (paid or {}).items():
+        paid = {} if decided is None else decided.paid
+        unpaid = {stake_id: cents for stake_id, cents in payouts.items() if stake_id not in paid}
+        for stake_id, cents in paid.items():
             if payouts.get(stake_id) != cents:
                 raise LedgerMismatch(f"round {drawn.round_id}: {stake_id} was paid {cents} cents, and not its payout")
         answer = await self._wallet.settle_round(drawn.round_id, unpaid, drawn.outcome, drawn.session_ids)
@@ -79,7 +87,7 @@ class Settlement(Generic[Bets, Outcome]):
             "",
             tuple(payouts.items()),
             _player_results(answer.results, drawn.stakes, payouts),
-            outcome=None if paid is None else drawn.outcome,
+            outcome=None if decided is None else drawn.outcome,
         )
         await self._journal.write_ended(self._epoch, entry)
         return RoundResult(entry, answer.sessions, _balances(answer.results))
@@ -95,6 +103,14 @@ class Settlement(Generic[Bets, Outcome]):
         """Makes a round without an outcome void and returns its stakes (`804/2015:21`)."""
         returned = await self.return_stakes(round_id, reason)
         return await self.journal_void(round_id, reason, returned, stakes, cancelled_stakes, closed_at)
+
+    def stakes_of_void(
+        self,
+        on_record: Sequence[JournalStake],  # noqa: ARG002 - the ledger has them all
+        in_ledger: Sequence[JournalStake],
+    ) -> Sequence[JournalStake]:
+        """Returns the stakes of a dealt round that becomes void."""
+        return in_ledger
 
     async def return_stakes(self, round_id: str, reason: str) -> wallet_pb2.VoidRoundResponse | None:
         """Returns the stakes in the wallet; None if a former owner has done so already, for a reason of its own.

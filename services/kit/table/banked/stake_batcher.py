@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Generic
 
+from prometheus_client import Histogram
+
 from feltro.wallet.v1 import wallet_pb2
 from services.kit import trace
 from services.kit.batching import Batcher, BatcherFull, BatchLimits
@@ -22,6 +24,10 @@ from services.kit.table.wallet.table_wallet import TableWallet
 WAITING_LIMIT = 5_000
 BATCH_STAKES_LIMIT = 1_000
 BATCH_BYTES_LIMIT = 1024 * 1024
+
+_BATCHES = Histogram(
+    "feltro_table_stake_batch", "Stakes per message to the wallet", buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+)
 
 
 class StakeBatcher(Generic[Bets, Outcome]):
@@ -80,6 +86,7 @@ class StakeBatcher(Generic[Bets, Outcome]):
 
     async def _place(self, stakes: Sequence[Stake[Bets]]) -> list[PlacedBets[Bets] | Exception]:
         await self._ensure_opened()
+        _BATCHES.observe(len(stakes))
         answers = await self._wallet.place_stakes(self._round_id, [self._order(stake) for stake in stakes])
         placed: list[PlacedBets[Bets] | Exception] = []
         # Most were committed together, at the same moment: one conversion serves them all.

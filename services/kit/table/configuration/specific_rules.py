@@ -35,6 +35,8 @@ CONFIGURATION_BYTES_LIMIT = 16 * 1024
 # The earliest moments that the regulations allow; a setting of 0 means exactly these.
 IDLE_SECONDS, MISSED_ROUNDS, END_AFTER_SECONDS = 180, 5, 60
 SHORTEST_REBUY_GRACE_S = 15
+# Of hands, which go by more quickly, specific rules may say fewer (`806/2015:70.b`).
+MISSED_HANDS = 1
 
 _TABLE_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _MODES = frozenset({wallet_types.MODE_REAL, wallet_types.MODE_DEMO})
@@ -50,12 +52,16 @@ class Articles:
     idle: str
     missed_rounds: str
     warning: str
+    fewest_missed_rounds: int = MISSED_ROUNDS
+    """Rounds without a bet that have to pass before an invitation, if specific rules may say fewer than usual."""
 
 
 ARTICLES = {
     "804/2015": Articles("804/2015:P.3", "804/2015:28.a", "804/2015:28.b", "804/2015:29"),
     "805/2015": Articles("805/2015:P.3", "805/2015:35.a", "805/2015:35.b", "805/2015:36"),
+    "806/2015": Articles("806/2015:R3", "806/2015:70.a", "806/2015:70.b", "806/2015:71", MISSED_HANDS),
     "807/2015": Articles("807/2015:P.3", "807/2015:30.a", "807/2015:30.b", "807/2015:31"),
+    "811/2015": Articles("811/2015:R3", "811/2015:70.a", "811/2015:70.b", "811/2015:71", MISSED_HANDS),
     "812/2015": Articles("812/2015:P.3", "812/2015:35.a", "812/2015:35.b", "812/2015:36"),
 }
 
@@ -178,7 +184,7 @@ def _verify_inactivity(policy: session_pb2.InactivityPolicy, articles: Articles)
         raise invalid("configuration.inactivity.invite", "has to be given: true or false.")
     for field, value, earliest, rule in (
         ("idle_seconds", policy.idle_seconds, IDLE_SECONDS, articles.idle),
-        ("missed_rounds", policy.missed_rounds, MISSED_ROUNDS, articles.missed_rounds),
+        ("missed_rounds", policy.missed_rounds, articles.fewest_missed_rounds, articles.missed_rounds),
         ("end_after_seconds", policy.end_after_seconds, END_AFTER_SECONDS, articles.warning),
     ):
         if value != 0 and value < earliest:

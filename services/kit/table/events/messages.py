@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -68,6 +68,8 @@ def snapshot(
     seated: int,
     disabled_reason: str,
     next_round_opens_at: datetime | None,
+    shoe: types_pb2.Shoe | None,
+    seats: Iterable[types_pb2.TableSeat],
 ) -> types_pb2.TableSnapshot:
     """Builds the whole state of a table that others see."""
     return types_pb2.TableSnapshot(
@@ -83,7 +85,14 @@ def snapshot(
         seated=seated,
         disabled_reason=disabled_reason,
         next_round_opens_at=None if next_round_opens_at is None else timestamp(next_round_opens_at),
+        shoe=shoe,
+        seats=seats,
     )
+
+
+def table_seats(number: int, taken: Collection[int]) -> list[types_pb2.TableSeat]:
+    """Builds so many seats; one that its player keeps although new rules have fewer seats is among them."""
+    return [types_pb2.TableSeat(seat=seat, taken=seat in taken) for seat in sorted({*range(1, number + 1), *taken})]
 
 
 def round_on_table(round_: RoundView) -> types_pb2.RoundOnTable:
@@ -133,8 +142,8 @@ def split_snapshot(event: events_pb2.TableEvent, bytes_limit: int) -> list[event
     return parts
 
 
-def round_opened(round_: RoundView) -> events_pb2.TableEvent:
-    opened = events_pb2.RoundOpened(round=round_on_table(round_), phrase=phrases.PLACE_YOUR_BETS)
+def round_opened(round_: RoundView, shoe: types_pb2.Shoe | None) -> events_pb2.TableEvent:
+    opened = events_pb2.RoundOpened(round=round_on_table(round_), phrase=phrases.PLACE_YOUR_BETS, shoe=shoe)
     return events_pb2.TableEvent(round_opened=opened)
 
 
@@ -182,14 +191,19 @@ def betting_closed(round_id: str, *, cards_follow: bool) -> events_pb2.TableEven
 
 
 def outcome_drawn(
-    round_id: str, outcome: Message, trigger: DrawTrigger, shown_at: datetime | None = None
+    round_id: str,
+    outcome: Message,
+    trigger: DrawTrigger,
+    shown_at: datetime | None = None,
+    shoe: types_pb2.Shoe | None = None,
 ) -> events_pb2.TableEvent:
-    """Builds the event of an outcome; `shown_at` is when all of its cards lie on the table."""
+    """Builds the event of an outcome; `shown_at` is when all of its cards lie on the table, `shoe` how it is left."""
     drawn = events_pb2.OutcomeDrawn(
         round_id=round_id,
         outcome=packed(outcome),
         draw_trigger=draw_trigger_value(trigger),
         shown_at=None if shown_at is None else timestamp(shown_at),
+        shoe=shoe,
     )
     return events_pb2.TableEvent(outcome_drawn=drawn)
 
@@ -213,7 +227,7 @@ def move_made(
     seat: int,
     move: Message,
     acted_by: ActedBy,
-    view: Message,
+    view: AnyMessage,
     turn: types_pb2.Turn | None,
     shown_at: datetime | None,
 ) -> events_pb2.TableEvent:
@@ -223,11 +237,22 @@ def move_made(
         seat=seat,
         move=packed(move),
         acted_by=acted_by_value(acted_by),
-        view=packed(view),
+        view=view,
         turn=turn,
         shown_at=None if shown_at is None else timestamp(shown_at),
     )
     return events_pb2.TableEvent(move_made=made)
+
+
+def turn_changed(round_id: str, turn: types_pb2.Turn | None) -> events_pb2.TableEvent:
+    """Builds the event of a clock that stands still, goes on, or has got more time."""
+    return events_pb2.TableEvent(turn_changed=events_pb2.TurnChanged(round_id=round_id, turn=turn))
+
+
+def cards_shown(round_id: str, view: Message, shown_at: datetime) -> events_pb2.TableEvent:
+    """Builds the event of cards that nobody decides about any more."""
+    shown = events_pb2.CardsShown(round_id=round_id, view=packed(view), shown_at=timestamp(shown_at))
+    return events_pb2.TableEvent(cards_shown=shown)
 
 
 def stakes_paid(round_id: str, by_seat: Mapping[int, Sequence[int]]) -> events_pb2.TableEvent:

@@ -14,14 +14,13 @@ from nats.aio.client import Client as Nats
 from prometheus_client import Counter
 
 from feltro.table.v1 import events_pb2
+from services.kit import trace
 from services.kit.bus.connection import require_connection
 from services.kit.bus.outages import BUS_FAILURES, Outage
 from services.kit.bus.subjects import own_view_subject
 
 # Players whose news may wait to leave, over all tables of one process (G11).
 WAITING_LIMIT = 10_000
-# Own views leave right after the answers and events of the same moment, which players need first.
-GATHER_FOR_S = 0.003
 PUBLISH_TIMEOUT_S = 2.0
 
 _log = logging.getLogger(__name__)
@@ -43,33 +42,33 @@ class BusOwnViews:
         self._bus = bus
         self._game = game
         self._outage = Outage(_log, "private views of tables")
-        # By player and table: a newer view replaces one that still waits.
-        self._waiting: dict[tuple[str, str], events_pb2.OwnViewChanged] = {}
+        # By player, table, and whether it is a place on the waiting list: a newer one replaces one that still waits.
+        self._waiting: dict[tuple[str, str, bool], tuple[events_pb2.OwnViewChanged, str]] = {}
         self._wake = asyncio.Event()
 
     def publish(self, changed: events_pb2.OwnViewChanged) -> None:
-        key = changed.player_id, changed.table_id
+        key = changed.player_id, changed.table_id, changed.HasField("waiting")
         if key not in self._waiting and len(self._waiting) >= WAITING_LIMIT:
             _DROPPED.inc()
             return
-        self._waiting[key] = changed
+        self._waiting[key] = changed, trace.recorded_traceparent()
         self._wake.set()
 
     async def run(self) -> None:
         """Publishes until cancelled."""
         while True:
             await self._wake.wait()
-            await asyncio.sleep(GATHER_FOR_S)
             self._wake.clear()
             waiting, self._waiting = self._waiting, {}
             sent = 0
             try:
                 async with asyncio.timeout(PUBLISH_TIMEOUT_S):
-                    for changed in waiting.values():
+                    for changed, cause in waiting.values():
                         # The client would keep it, and send it when the view is long another one.
                         require_connection(self._bus)
                         subject = own_view_subject(self._game, changed.player_id)
-                        await self._bus.publish(subject, changed.SerializeToString())
+                        headers = {trace.HEADER: cause} if cause else None
+                        await self._bus.publish(subject, changed.SerializeToString(), headers=headers)
                         sent += 1
             except BUS_FAILURES as failed:
                 _DROPPED.inc(len(waiting) - sent)

@@ -3,9 +3,9 @@
 Each message expects the one before it to be the last of its table in the stream, so a former owner's publisher adds
 nothing (G8) and a message whose acknowledgement was lost is not doubled. Events that come while one message is under
 way leave together as the next one. A moment passes before each message, because the answer to a command should arrive
-before its event, and because a message costs more than the events in it. Only cards and decisions do not wait for that
-moment: the next player cannot decide before they arrive, and few of them come together. Money does not wait for the
-bus: events that cannot leave wait within a limit, and beyond it a snapshot of the whole table replaces them (G11).
+before its event, and because a message costs more than the events in it. Cards and decisions wait for the answer alone:
+the next player cannot decide before they arrive, and few of them come together. Money does not wait for the bus: events
+that cannot leave wait within a limit, and beyond it a snapshot of the whole table replaces them (G11).
 
 Events get their numbers when they leave, not when they are published. A client takes a `SnapshotPublished` whatever its
 number: after events were dropped, or lost with their owner, numbers may be given again.
@@ -23,10 +23,11 @@ import nats.js.errors
 from google.protobuf.message import DecodeError
 from nats.aio.client import Client as Nats
 from nats.js.api import Header, PubAck, RawStreamMsg
-from prometheus_client import Counter, Gauge
+from opentelemetry.trace import Span, SpanKind
+from prometheus_client import Counter, Gauge, Histogram
 
 from feltro.table.v1 import events_pb2
-from services.kit import background
+from services.kit import background, trace
 from services.kit.bus.connection import require_connection
 from services.kit.bus.outages import BUS_FAILURES, Outage
 from services.kit.bus.streams import is_sequence_conflict
@@ -42,8 +43,11 @@ WAITING_EVENTS_LIMIT = 5_000
 FULL_FROM_EVENTS = WAITING_EVENTS_LIMIT // 2
 # How long events wait for others to travel with them, while answers leave first.
 GATHER_FOR_S = 0.003
-# Events that take this moment from the players who decide next, and leave at once with what waits.
-LEAVING_AT_ONCE = frozenset({"round_dealt", "move_made"})
+# Events that would take this moment from the players who decide next: they leave right behind the answer.
+LEAVING_AT_ONCE = frozenset({"round_dealt", "move_made", "turn_changed"})
+# Turns of the event loop in which the answer to a command leaves, which is set right after its events are published: on
+# the way to the bus stands a write that takes as long as all of them.
+ANSWER_TURNS = 3
 ACKNOWLEDGE_TIMEOUT_S = 2.0
 RETRY_AFTER_S = 0.05
 RETRY_AFTER_MAX_S = 1.0
@@ -57,6 +61,7 @@ _EVENTS = 1
 
 _log = logging.getLogger(__name__)
 _PUBLISHED = Counter("feltro_table_events_published", "Events of tables that have left for the bus")
+_BATCHES = Histogram("feltro_table_event_batch", "Events per message", buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500))
 _FAILURES = Counter("feltro_table_event_failures", "Attempts to publish events of tables that have failed")
 OLDEST = Gauge(
     "feltro_table_events_oldest_seconds", "Age of the oldest event that waits to be published; 0 if none does"
@@ -142,6 +147,9 @@ class TablePublisher:
         # The events of the message under way, until it is acknowledged.
         self._under_way: list[events_pb2.TableEvent] = []
         self._payload = b""
+        # The calls that have caused the events that wait, and the span of the message under way, if spans are recorded.
+        self._causes: dict[str, None] = {}
+        self._span: Span | None = None
         self._composed_at = 0.0
         self._has_published = False
         # Events that were published, and those of them that are acknowledged or dropped.
@@ -181,6 +189,8 @@ class TablePublisher:
             return
         if not self.has_waiting:
             self.waiting_since = asyncio.get_running_loop().time()
+        if (cause := trace.recorded_traceparent()) and len(self._causes) < trace.LINKS_LIMIT:
+            self._causes[cause] = None
         parts = [part for event in events for part in _split(event)]
         self._published_count += len(parts)
         for event in parts:
@@ -244,8 +254,8 @@ class TablePublisher:
                 self._wake.clear()
                 await self._wake.wait()
                 continue
-            if not self._under_way and not self._leaves_at_once:
-                await asyncio.sleep(GATHER_FOR_S)
+            if not self._under_way:
+                await self._let_answers_leave()
             try:
                 await self._step()
             except BUS_FAILURES as failed:
@@ -256,6 +266,13 @@ class TablePublisher:
             else:
                 self._stream.outage.recovered()
                 pause = RETRY_AFTER_S
+
+    async def _let_answers_leave(self) -> None:
+        if not self._leaves_at_once:
+            await asyncio.sleep(GATHER_FOR_S)
+            return
+        for _ in range(ANSWER_TURNS):
+            await asyncio.sleep(0)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         """Stops after a failure: nothing may believe that this publisher still works."""
@@ -277,6 +294,8 @@ class TablePublisher:
             Header.MSG_ID.value: f"{self._id}.{self._messages}",
             Header.EXPECTED_LAST_SUBJECT_SEQUENCE.value: str(self._stream_sequence),
         }
+        if self._span is not None:
+            headers[trace.HEADER] = trace.header_of(self._span)
         try:
             acknowledgement = await self._stream.publish(self._subject, self._payload, headers)
         except nats.js.errors.APIError as refused:
@@ -291,6 +310,10 @@ class TablePublisher:
         self.waiting_since = self._composed_at
         self._has_published = True
         _PUBLISHED.inc(len(self._under_way))
+        _BATCHES.observe(len(self._under_way))
+        if self._span is not None:
+            self._span.end()
+            self._span = None
         self._under_way.clear()
         self._count_done()
 
@@ -322,7 +345,18 @@ class TablePublisher:
             self._under_way.append(event)
             parts.append(part)
             size += len(part)
+        self._begin_span()
         return b"".join(parts)
+
+    def _begin_span(self) -> None:
+        """Begins the span of the message under way: in the trace of its cause, or linked to each of several."""
+        causes, self._causes = self._causes, {}
+        if causes:
+            parent = next(iter(causes)) if len(causes) == 1 else ""
+            facts: dict[str, str | int] = {"feltro.table_id": self.table_id, "feltro.events": len(self._under_way)}
+            self._span = trace.begin(
+                "publish events", parent, kind=SpanKind.PRODUCER, links=() if parent else causes, attributes=facts
+            )
 
     def _drop_too_large(self, event: events_pb2.TableEvent, size: int) -> None:
         _DROPPED.inc()

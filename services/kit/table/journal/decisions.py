@@ -36,9 +36,9 @@ async def read_moves(connection: AsyncConnection, round_ids: Mapping[int, str]) 
 
 
 def _read_moved(round_id: str, row: Sequence[Any]) -> Moved:
-    position, seat, move, acted_by, moved_at, request_id, command_digest, *stake = row[1:]
+    position, seat, move, acted_by, moved_at, command_id, command_digest, *stake = row[1:]
     made = None if stake[0] is None else JournalStake(*stake)
-    return Moved(round_id, position, seat, move, ActedBy(acted_by), moved_at, request_id, command_digest, made)
+    return Moved(round_id, position, seat, move, ActedBy(acted_by), moved_at, command_id, command_digest, made)
 
 
 async def read_paid(connection: AsyncConnection, round_ids: Mapping[int, str]) -> dict[int, list[Paid]]:

@@ -47,6 +47,10 @@ class ActedBy(IntEnum):
     PLATFORM = 5
 
 
+class CommandUsed(Exception):
+    """The command has made another decision, or placed a stake: nothing was written (G3)."""
+
+
 class JournalStake(NamedTuple):
     """A stake as it lay on the felt when betting closed. A tuple, because one is made for every bet."""
 
@@ -84,6 +88,15 @@ class Opened:
     closes_at: datetime | None
 
 
+class ShoePosition(NamedTuple):
+    """Where in a shoe that goes on from round to round a round begins."""
+
+    round_id: str
+    """The round for which the shoe was shuffled: its draw has the entropy of all rounds of the shoe."""
+    cards_taken: int
+    """By the rounds of the shoe before this one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """Bets are closed and the outcome is drawn: one write, so that no outcome stands without its stakes."""
@@ -92,6 +105,7 @@ class Drawn:
     closed_at: datetime
     drawn_at: datetime
     entropy: bytes
+    """Of the round, or of the shoe that goes on; the journal keeps that of a shoe once."""
     outcome: bytes | None
     """The serialized message that `Rules.outcome_message` made; None if decisions follow: then the ending has it."""
     stakes: Sequence[JournalStake]
@@ -104,6 +118,18 @@ class Drawn:
     """Whether the entropy hides cards after the deal: it is sealed in the journal, as where decisions follow (G7)."""
     sealed_with: str = ""
     """The id of the key with which the entropy of this entry is sealed; empty if it can be read."""
+    shoe: ShoePosition | None = None
+    """None if the entropy was drawn for this round alone."""
+
+    @property
+    def drawn_in(self) -> str:
+        """The round for which the entropy was drawn."""
+        return self.round_id if self.shoe is None else self.shoe.round_id
+
+    @property
+    def cards_taken(self) -> int:
+        """How many cards earlier rounds have taken from the shoe."""
+        return 0 if self.shoe is None else self.shoe.cards_taken
 
     @property
     def is_sealed(self) -> bool:
@@ -128,9 +154,10 @@ class Moved:
     """The serialized message of the game's `move_type`."""
     acted_by: ActedBy
     moved_at: datetime
-    request_id: str = ""
-    """Of the player's command; empty if there was none."""
+    command_id: str = ""
+    """The id under which the wallet would carry the player's command out, and of its stake; empty if there was none."""
     command_digest: bytes = b""
+    """Empty if a later owner knew the command by its stake alone."""
     stake: JournalStake | None = None
 
 
@@ -200,6 +227,20 @@ class UnfinishedRound:
     paid: Sequence[Paid] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LatestDeal:
+    """The latest round of a table for which cards were dealt, and what followed."""
+
+    opened: Opened
+    drawn: Drawn
+    """Still sealed if its key is missing or wrong."""
+    moves: Sequence[Moved]
+    ending: Ending | None
+    outcome: bytes | None
+    rounds_since: int
+    """How many rounds were opened after it, for which nothing was dealt."""
+
+
 class Journal(Protocol):
     """Writes entries durably and reads back what an owner needs."""
 
@@ -217,7 +258,11 @@ class Journal(Protocol):
 
     async def write_drawn(self, epoch: int, entry: Drawn) -> None: ...
 
-    async def write_moved(self, epoch: int, entry: Moved) -> None: ...
+    async def write_moved(self, epoch: int, entry: Moved) -> None:
+        """Raises `CommandUsed` for a decision without a stake whose command `has_command` knows already.
+
+        That of a decision with a stake is asked for before its stake is placed, and not once more.
+        """
 
     async def write_paid(self, epoch: int, entry: Paid) -> None: ...
 
@@ -229,8 +274,14 @@ class Journal(Protocol):
     async def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
         """Returns the outcomes of a table's last settled rounds, newest first."""
 
+    async def has_command(self, command_id: str) -> bool:
+        """Whether a command has made a decision, or placed a stake that counted; waits until that is known."""
+
     async def last_round_number(self, table_id: str) -> int:
         """Returns the number of the table's latest round; 0 before the first."""
+
+    async def latest_deal(self, table_id: str) -> LatestDeal | None:
+        """Returns the table's latest round for which something was drawn; None before the first."""
 
     async def last_bets(self, table_id: str, player_id: str) -> list[bytes]:
         """Returns the bets of the player's last settled round at a table, in the order of placing."""

@@ -33,7 +33,7 @@ from services.kit.table.journal.entries import (
 )
 from services.kit.table.journal.rows import cancelled_stakes
 from services.kit.table.journal.rows.entry_rows import read_drawn, read_opened
-from services.kit.table.journal.rows.statements import OPENED_AND_DRAWN_COLUMNS, SELECT_OPENED_AND_DRAWN
+from services.kit.table.journal.rows.statements import JOIN_SHOE, OPENED_AND_DRAWN_COLUMNS, SELECT_OPENED_AND_DRAWN
 from services.kit.table.journal.sealing import EntropyKeys
 
 _SELECT_ROUND = """
@@ -94,14 +94,26 @@ FROM player_results
 WHERE round_no = ANY(:round_nos) AND (CAST(:player_id AS text) IS NULL OR player_id = :player_id)
 ORDER BY round_no, session_id
 """)
-_REPLAY = text(
+_SELECT_REPLAY = (
     SELECT_OPENED_AND_DRAWN
     + """,
        endings.ending, endings.ended_at, endings.void_reason, endings.cancelled_stakes, endings.closed_at,
        endings.outcome"""
     + _FROM_ROUNDS
-    + "WHERE rounds.round_id = :round_id"
+    + JOIN_SHOE
 )
+_REPLAY = text(_SELECT_REPLAY + "WHERE rounds.round_id = :round_id")
+_REPLAY_BEFORE = text(
+    _SELECT_REPLAY
+    + "WHERE rounds.table_id = :table_id AND rounds.number < :number AND draws.round_no IS NOT NULL"
+    + " ORDER BY rounds.number DESC LIMIT 1"
+)
+_OTHER_SHOE_SINCE = text("""
+SELECT EXISTS (
+    SELECT FROM rounds JOIN draws ON draws.round_no = rounds.round_no
+    WHERE rounds.table_id = :table_id AND rounds.number > :number AND draws.shoe_round_id <> :shoe_round_id
+)
+""")
 _CANCELLED_STAKES = text("""
 SELECT round_no, cancelled_stakes FROM draws WHERE round_no = ANY(:round_nos) AND cancelled_stakes <> ''
 UNION ALL
@@ -185,6 +197,10 @@ class RoundRecord:
     ended: Ended | None
     moves: Sequence[Moved] = ()
     paid: Sequence[Paid] = ()
+    before: RoundRecord | None = None
+    """The round that was dealt before at its table, where this one goes on with a shoe."""
+    shoe_goes_on: bool = False
+    """Whether cards of its shoe may still come: the table has not been dealt from another one since."""
 
     @property
     def stakes(self) -> Sequence[JournalStake]:
@@ -199,6 +215,11 @@ class RoundRecord:
         """Whether the entropy decides cards that nobody may see yet (G7)."""
         drawn = self.drawn
         return self.ended is None and drawn is not None and (drawn.hides_cards or drawn.outcome is None)
+
+    @property
+    def seals_entropy(self) -> bool:
+        """Whether nobody may see the entropy yet: it decides cards of this round, or of later ones of its shoe (G7)."""
+        return self.hides_cards or self.shoe_goes_on
 
     @property
     def payouts(self) -> dict[str, int]:
@@ -295,22 +316,38 @@ class RoundHistory:
             row = (await connection.execute(_REPLAY, {"round_id": round_id})).one_or_none()
             if row is None:
                 return None
-            whole = {"round_nos": [row[0]], "player_id": None}
-            stakes = [JournalStake(*stake[2:]) for stake in await connection.execute(_STAKES, whole)]
-            results = [PlayerResult(*result[1:]) for result in await connection.execute(_PLAYER_RESULTS, whole)]
-            payouts = {paid[0]: paid[1] for paid in await connection.execute(_PAYOUTS, {"round_no": row[0]})}
-            moves = (await read_moves(connection, {row[0]: row[1]}))[row[0]]
-            paid = (await read_paid(connection, {row[0]: row[1]}))[row[0]]
-        drawn, known = read_drawn(row, stakes), {move.stake for move in moves}
-        # In their order, those of the draw first.
-        other = stakes if drawn is None else [each for each in stakes[len(drawn.stakes) :] if each not in known]
-        return RoundRecord(read_opened(row), drawn, _read_ended(row, stakes, other, results, payouts), moves, paid)
+            record = await _read_record(connection, row)
+            opened, shoe = record.opened, None if record.drawn is None else record.drawn.shoe
+            if shoe is None:
+                return record
+            since = {"table_id": opened.table_id, "number": opened.number, "shoe_round_id": shoe.round_id}
+            record = replace(record, shoe_goes_on=not (await connection.execute(_OTHER_SHOE_SINCE, since)).scalar_one())
+            if shoe.round_id == round_id:
+                return record
+            row = (
+                await connection.execute(_REPLAY_BEFORE, {"table_id": opened.table_id, "number": opened.number})
+            ).one()
+            return replace(record, before=await _read_record(connection, row))
 
     @asynccontextmanager
     async def _snapshot(self) -> AsyncIterator[AsyncConnection]:
         """Lets several statements see the same moment: no round is read before its end and its stakes after it."""
         async with self._engine.connect() as connection:
             yield await connection.execution_options(isolation_level="REPEATABLE READ")
+
+
+async def _read_record(connection: AsyncConnection, row: Sequence[Any]) -> RoundRecord:
+    """Reads everything about the round of a row of `_REPLAY`."""
+    whole = {"round_nos": [row[0]], "player_id": None}
+    stakes = [JournalStake(*stake[2:]) for stake in await connection.execute(_STAKES, whole)]
+    results = [PlayerResult(*result[1:]) for result in await connection.execute(_PLAYER_RESULTS, whole)]
+    payouts = {paid[0]: paid[1] for paid in await connection.execute(_PAYOUTS, {"round_no": row[0]})}
+    moves = (await read_moves(connection, {row[0]: row[1]}))[row[0]]
+    paid = (await read_paid(connection, {row[0]: row[1]}))[row[0]]
+    drawn, known = read_drawn(row, stakes), {move.stake for move in moves}
+    # In their order, those of the draw first.
+    other = stakes if drawn is None else [each for each in stakes[len(drawn.stakes) :] if each not in known]
+    return RoundRecord(read_opened(row), drawn, _read_ended(row, stakes, other, results, payouts), moves, paid)
 
 
 async def _first_readable(connection: AsyncConnection, round_nos: list[int]) -> list[int]:

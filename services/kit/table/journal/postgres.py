@@ -1,17 +1,18 @@
 """The round journal in PostgreSQL: entries that arrive while a transaction is under way are written by the next one.
 
 All tables of a process share one writer, so a busy process writes few large groups and an idle one answers at once. A
-transaction has two statements. The first takes a share lock on the placements of all entries, so that nobody takes one
-over before the commit (G8), and reads what is recorded of each round. `rows.py` turns the entries into rows, in the
-order of arrival, and the last statement writes them; only a group with decisions needs one more in between. An entry
-that is there already adds nothing, so a group whose commit was not acknowledged is written again.
+group is written by one statement, which is its own transaction: it takes a share lock on the placements of all entries,
+so that nobody takes one over before the commit, and writes nothing if one has another owner already (G8). What is
+recorded of each round is cached from its last entry, or read first; `entry_rows.py` makes rows of the entries by it, in
+the order of arrival. An entry that is there already adds nothing, so a group whose commit was not acknowledged is
+written again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import asyncpg
@@ -26,7 +27,9 @@ from services.kit.table.journal.entries import (
     Drawn,
     DrawnOutcome,
     Ended,
+    Ending,
     JournalStake,
+    LatestDeal,
     Moved,
     Opened,
     Paid,
@@ -38,25 +41,29 @@ from services.kit.table.journal.rows.entry_rows import (
     EntryRefusal,
     JournalContradiction,
     add_entry,
-    add_recorded_decision,
-    decisions_named,
+    command_of,
     read_drawn,
     read_opened,
-    recorded_state,
+    recorded_states,
     row_count,
 )
-from services.kit.table.journal.rows.statements import READ_DECISIONS, READ_STATES, SELECT_OPENED_AND_DRAWN
+from services.kit.table.journal.rows.statements import (
+    JOIN_SHOE,
+    READ_STATES,
+    SELECT_OPENED_AND_DRAWN,
+    SELECT_USED_COMMANDS,
+)
+from services.kit.table.journal.rows.write_cache import WriteCache
 from services.kit.table.journal.sealing import NO_KEYS, CannotUnseal, EntropyKeys
 from services.kit.table.refusals import TableRefused
 
 # For the engine that writes. Statements are planned once and find every row by an index, however large the tables
-# become. A writer that is cut off must not hold a placement against its next owner for long (G8, G11).
+# become.
 WRITER_SETTINGS = {
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
-    "idle_in_transaction_session_timeout": "10s",
 }
 # Entries that may wait; a caller beyond waits for room, because no entry is refused for want of it (G11).
 WAITING_LIMIT = 10_000
@@ -93,9 +100,22 @@ _UNFINISHED = text(
 FROM open_rounds
 JOIN rounds ON rounds.round_no = open_rounds.round_no
 LEFT JOIN draws ON draws.round_no = open_rounds.round_no
-WHERE open_rounds.placement_id = :placement_id ORDER BY open_rounds.round_no
+"""
+    + JOIN_SHOE
+    + """WHERE open_rounds.placement_id = :placement_id ORDER BY open_rounds.round_no
 """
 )
+_LATEST_DEAL = text(
+    SELECT_OPENED_AND_DRAWN
+    + """, endings.ending, COALESCE(endings.outcome, draws.outcome)
+FROM rounds
+JOIN draws ON draws.round_no = rounds.round_no
+LEFT JOIN endings ON endings.round_no = rounds.round_no
+"""
+    + JOIN_SHOE
+    + "WHERE rounds.table_id = :table_id ORDER BY rounds.number DESC LIMIT 1"
+)
+_ROUNDS_SINCE = text("SELECT count(*) FROM rounds WHERE table_id = :table_id AND number > :number")
 _STAKES = text("""
 SELECT round_no, stake_id, request_id, player_id, account_id, session_id, seat, amount_cents, bets, placed_at
 FROM stakes WHERE round_no = ANY(:round_nos) ORDER BY round_no, position
@@ -107,6 +127,11 @@ JOIN draws ON draws.round_no = rounds.round_no
 JOIN endings ON endings.round_no = rounds.round_no AND endings.ending = 2
 WHERE rounds.table_id = :table_id ORDER BY rounds.number DESC LIMIT :count
 """)
+# Whatever it was for. Hot: it is asked before every decision that costs something.
+_HAS_COMMAND = """
+SELECT EXISTS (SELECT FROM moves WHERE moves.request_id = $1 AND moves.request_id <> '')
+    OR EXISTS (SELECT FROM stakes WHERE stakes.stake_id = $1)
+"""
 _LATEST = text("SELECT COALESCE(max(number), 0) FROM rounds WHERE table_id = :table_id")
 # The stakes of decisions come after those of the draw: they belong to their cards.
 _LAST_BETS = text("""
@@ -137,6 +162,7 @@ class PostgresJournal:
         self._reading = reading
         self._entropy_keys = entropy_keys
         self._connection: DirectConnection | None = None
+        self._cache = WriteCache()
         self._failed = asyncio.Event()
         self._batcher: Batcher[_Submission, None] = Batcher(
             self._write_group,
@@ -225,23 +251,34 @@ class PostgresJournal:
             pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
 
     async def _write(self, connection: DirectConnection, group: Sequence[_Submission]) -> list[EntryRefusal]:
-        placements: dict[str, str | None] = {}
-        for submission in group:
-            entry = submission.entry
-            if isinstance(entry, Opened):
-                placements[entry.round_id] = entry.placement_id
-            else:
-                placements.setdefault(entry.round_id, None)
-        batch = RowBatch()
-        async with connection.transaction():
-            rows = await connection.fetch(READ_STATES, list(placements), list(placements.values()))
-            states = {row[0]: recorded_state(row) for row in rows}
-            await _read_decisions(connection, group, states)
-            answers = [add_entry(batch, states.get(each.entry.round_id), each.epoch, each.entry) for each in group]
-            if not batch.is_empty:
-                statement, values = batch.statement()
-                await connection.fetch(statement, *values)
-        return answers
+        cached, used = self._take_cached(group), frozenset[str]()
+        while True:
+            states = cached | await _read_states(connection, group, cached)
+            batch = RowBatch()
+            answers = [
+                add_entry(batch, states.get(each.entry.round_id), each.epoch, each.entry, used) for each in group
+            ]
+            owners = {
+                (states[each.entry.round_id].placement_id, each.epoch)
+                for each, refusal in zip(group, answers, strict=True)
+                if refusal is None
+            }
+            # Only what was read refuses an entry: what is cached may be out of date.
+            is_final = not cached or not any(answers)
+            if is_final and (not owners or await _write_rows(connection, batch, owners)):
+                self._cache.keep(states)
+                return answers
+            # Everything is read now: the cache was out of date, a placement has been taken over meanwhile, or a command
+            # was used before.
+            cached, used = {}, await _used_commands(connection, group)
+
+    def _take_cached(self, group: Sequence[_Submission]) -> dict[str, RecordedState]:
+        """Takes the rounds of a group out of the cache, as far as they are in it."""
+        cached: dict[str, RecordedState] = {}
+        for epoch, entry in group:
+            if entry.round_id not in cached and (state := self._cache.take(entry.round_id, epoch)) is not None:
+                cached[entry.round_id] = state
+        return cached
 
     async def _connect(self) -> DirectConnection:
         if self._connection is None:
@@ -254,6 +291,7 @@ class PostgresJournal:
 
     async def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
+        self._cache.clear()
         if connection is not None:
             await connection.discard()
 
@@ -282,9 +320,22 @@ class PostgresJournal:
         """Returns a draw that can be read; as it is, sealed, without its key: the round stays as it is until then."""
         try:
             return None if drawn is None else self._entropy_keys.unseal(drawn)
-        except CannotUnseal as sealed:
-            _log.error("a dealt round cannot be read", extra={"error": str(sealed)})
+        except CannotUnseal:
+            # Who reads it knows how often that was logged.
             return drawn
+
+    async def has_command(self, command_id: str) -> bool:
+        """Tries again for as long as it takes, as writing does: a decision waits for both."""
+        pause_s = FIRST_PAUSE_S
+        while True:
+            try:
+                async with DirectConnection.borrow(self._reading) as connection:
+                    ((known,),) = await connection.fetch(_HAS_COMMAND, command_id)
+                    return bool(known)
+            except DATABASE_FAILURES as failed:
+                _log.warning("commands cannot be read", extra={"error": str(failed)[:300]})
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
 
     async def past_outcomes(self, table_id: str, count: int) -> list[DrawnOutcome]:
         async with self._reading.connect() as connection:
@@ -295,25 +346,56 @@ class PostgresJournal:
         async with self._reading.connect() as connection:
             return int((await connection.execute(_LATEST, {"table_id": table_id})).scalar_one())
 
+    async def latest_deal(self, table_id: str) -> LatestDeal | None:
+        async with self._reading.connect() as connection:
+            row = (await connection.execute(_LATEST_DEAL, {"table_id": table_id})).one_or_none()
+            if row is None:
+                return None
+            stakes = [JournalStake(*stake[1:]) for stake in await connection.execute(_STAKES, {"round_nos": [row[0]]})]
+            moves = (await read_moves(connection, {row[0]: row[1]}))[row[0]]
+            opened = read_opened(row)
+            since = await connection.execute(_ROUNDS_SINCE, {"table_id": table_id, "number": opened.number})
+            rounds_since = int(since.scalar_one())
+        drawn = self._unsealed(read_drawn(row, stakes))
+        assert drawn is not None  # noqa: S101 - it is joined with its draw
+        ending, outcome = row[-2:]
+        return LatestDeal(opened, drawn, moves, None if ending is None else Ending(ending), outcome, rounds_since)
+
     async def last_bets(self, table_id: str, player_id: str) -> list[bytes]:
         async with self._reading.connect() as connection:
             rows = await connection.execute(_LAST_BETS, {"table_id": table_id, "player_id": player_id})
             return [row[0] for row in rows]
 
 
-async def _read_decisions(
-    connection: DirectConnection, group: Sequence[_Submission], states: Mapping[str, RecordedState]
-) -> None:
-    """Reads into the states what is recorded of decisions that entries of the group name."""
-    named = [
-        (round_id, states[round_id].round_no, position, stake_id)
-        for round_id, entry in ((each.entry.round_id, each.entry) for each in group)
-        if round_id in states
-        for position, stake_id in decisions_named(entry, states[round_id])
-    ]
-    if named:
-        for row in await connection.fetch(READ_DECISIONS, *zip(*named, strict=True)):
-            add_recorded_decision(states[row[0]], row)
+async def _read_states(
+    connection: DirectConnection, group: Sequence[_Submission], cached: Mapping[str, RecordedState]
+) -> dict[str, RecordedState]:
+    """Reads what is recorded of the other rounds of a group."""
+    placements: dict[str, str | None] = {}
+    for _, entry in group:
+        if entry.round_id in cached:
+            continue
+        if isinstance(entry, Opened):
+            placements[entry.round_id] = entry.placement_id
+        else:
+            placements.setdefault(entry.round_id, None)
+    if not placements:
+        return {}
+    return recorded_states(await connection.fetch(READ_STATES, list(placements), list(placements.values())))
+
+
+async def _used_commands(connection: DirectConnection, group: Sequence[_Submission]) -> frozenset[str]:
+    """Reads which commands of the group's decisions have been used: by these very entries, or by others."""
+    commands = [command for _, entry in group if (command := command_of(entry))]
+    rows = await connection.fetch(SELECT_USED_COMMANDS, commands) if commands else ()
+    return frozenset(row[0] for row in rows)
+
+
+async def _write_rows(connection: DirectConnection, batch: RowBatch, owners: Collection[tuple[str, int]]) -> bool:
+    """Writes rows durably, or none of them if an owner has lost its placement, or a command was used (G3, G5, G8)."""
+    statement, values = batch.statement(owners)
+    ((written,),) = await connection.fetch(statement, *values)
+    return bool(written)
 
 
 # -- failures --------------------------------------------------------------------------------------------------------

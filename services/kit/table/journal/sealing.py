@@ -91,7 +91,12 @@ class EntropyKeys:
         return cls(keys.values())
 
     def seal(self, drawn: Drawn) -> Drawn:
-        """Returns a draw as the journal keeps it: sealed if its entropy hides cards, or if decisions follow."""
+        """Returns a draw as the journal keeps it: sealed if its entropy hides cards, or if decisions follow.
+
+        The entropy of a shoe that goes on is on record already, with the round for which it was shuffled.
+        """
+        if drawn.drawn_in != drawn.round_id:
+            return replace(drawn, entropy=b"")
         if drawn.is_sealed or drawn.is_lost or not (drawn.hides_cards or drawn.outcome is None):
             return drawn
         if not self._keys:
@@ -108,7 +113,7 @@ class EntropyKeys:
             sentence = f"the entropy of {drawn.round_id} is sealed with key {drawn.sealed_with}, which is missing"
             raise CannotUnseal(sentence)
         try:
-            entropy = key.unseal(drawn.round_id, drawn.entropy)
+            entropy = key.unseal(drawn.drawn_in, drawn.entropy)
         except (InvalidTag, ValueError):
             raise CannotUnseal(
                 f"the entropy of {drawn.round_id} was not sealed with this key {key.key_id} for this round"

@@ -1,6 +1,7 @@
 """Keeps who sits where: a seat that a player has chosen outlives the process that runs the table.
 
-Every write is fenced by the epoch of the writer's lease (G8). A seat that was left stays on record.
+Every write is fenced by the epoch of the writer's lease (G8). A seat that was left stays on record. Of a table with
+caves the state of its lineup is kept, too: the last one alone.
 """
 
 from __future__ import annotations
@@ -28,6 +29,12 @@ _OF_TABLE = text("""
 SELECT seat, player_id, account_id, session_id, taken_at FROM seats
 WHERE table_id = :table_id AND left_at IS NULL ORDER BY seat
 """)
+_KEEP_LINEUP = text("""
+INSERT INTO kept_lineups (table_id, placement_id, epoch, state, kept_at)
+VALUES (:table_id, :placement_id, :epoch, :state, :at)
+ON CONFLICT (table_id) DO UPDATE SET epoch = :epoch, state = :state, kept_at = :at
+""")
+_LINEUP = text("SELECT state FROM kept_lineups WHERE table_id = :table_id")
 
 
 class SeatTaken(Exception):
@@ -85,6 +92,18 @@ class Seats:
         """Returns the seats that are taken, by their numbers."""
         async with self._engine.connect() as connection:
             return await self._read(connection, table_id)
+
+    async def keep_lineup(self, placement_id: str, table_id: str, epoch: int, state: bytes, at: datetime) -> None:
+        """Keeps what a next owner of a table with caves goes on with, besides seats; it replaces what was kept."""
+        values = {"table_id": table_id, "placement_id": placement_id, "epoch": epoch, "state": state, "at": at}
+        async with self._engine.begin() as connection:
+            await _verify_epoch(connection, placement_id, epoch)
+            await connection.execute(_KEEP_LINEUP, values)
+
+    async def lineup(self, table_id: str) -> bytes:
+        """Returns what was kept of a table's lineup; nothing if it never was."""
+        async with self._engine.connect() as connection:
+            return (await connection.execute(_LINEUP, {"table_id": table_id})).scalar_one_or_none() or b""
 
     async def _read(self, connection: AsyncConnection, table_id: str) -> list[KeptSeat]:
         return [KeptSeat(*row) for row in await connection.execute(_OF_TABLE, {"table_id": table_id})]

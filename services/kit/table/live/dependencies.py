@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Generic, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, Protocol
 
 from feltro.table.v1 import events_pb2
+from services.kit.bus.connections import Line
 from services.kit.clock import Clock
 from services.kit.randomness.source import Randomness
 from services.kit.table.configuration.catalogue import Catalogue, VersionedRules
@@ -17,6 +18,9 @@ from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.seat_record import SeatStore
 from services.kit.table.wallet.client import Wallet
 from services.kit.table.wallet.table_wallet import TableWallet
+
+if TYPE_CHECKING:
+    from services.kit.table.live.kinds import TableKind
 
 
 class EventPublisher(Protocol):
@@ -71,6 +75,8 @@ class TableDependencies(Generic[Bets, Outcome]):
     own_views: OwnViewPublisher
     has_cards: bool
     """Whether the game deals cards when bets have closed."""
+    seats: SeatStore
+    line_of: Callable[[str], Line]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,8 @@ class RuntimeDependencies(Generic[Bets, Outcome]):
     """What all tables of one process share."""
 
     game: Game[Bets, Outcome]
+    kind: TableKind[Bets, Outcome]
+    """What the money of a round is at the game's tables."""
     catalogue: Catalogue[Bets, Outcome]
     wallet: Wallet
     journal: Journal
@@ -90,3 +98,5 @@ class RuntimeDependencies(Generic[Bets, Outcome]):
     """Where players choose their seats, for a seat is a place: who sits where."""
     individual_ids: IndividualTableIds
     """Names players' own tables."""
+    line_of: Callable[[str], Line] = field(default=lambda _: Line.CONNECTED)
+    """What is known of a player's line; tables with caves ask (`806/2015:73`)."""

@@ -37,12 +37,12 @@ class Admission(Generic[Bets, Outcome]):
         """Seats a player, and returns their table and session."""
         table = await owned_tables.table_for(player_id)
         if table.seat_of(player_id) is None:
-            self._verify_room(owned_tables.placement_id, table)
+            self._verify_room(owned_tables.placement_id, table, player_id)
             table.want_seat(player_id, request.seat)
         with self._counted_as_entering(table.table_id, player_id):
             try:
                 account_id = await self._account_id(player_id, table, request.request_id)
-                started = await self._start_session(account_id, table.table_id, request)
+                started = await self._start_session(account_id, table, request)
                 table.apply_session(started.session)
             except WalletUnanswered as unanswered:
                 raise refusals.unavailable("The wallet does not answer") from unanswered
@@ -53,16 +53,20 @@ class Admission(Generic[Bets, Outcome]):
             await table.wait_for_open_round()
         return table, started
 
-    def _verify_room(self, placement_id: str, table: LiveTable[Bets, Outcome]) -> None:
-        """Refuses the player if nobody may sit down there now; a player who is entering counts as seated."""
+    def _verify_room(self, placement_id: str, table: LiveTable[Bets, Outcome], player_id: str) -> None:
+        """Refuses the player if they may not sit down there now.
+
+        Players who are entering count as seated, and so do those for whom a seat is kept.
+        """
         reason = self._catalogue.closed_reason(placement_id)
         if reason is not None:
             raise TableRefused("TABLE_DISABLED", "The table is closed.", table_id=placement_id, why=reason)
         if table.individual:
             return
         seats = table.current_rules.configuration.seats
-        entering = [player_id for table_id, player_id in self._entering if table_id == table.table_id]
-        if table.seated_count + sum(table.seat_of(player_id) is None for player_id in entering) >= seats:
+        entering = {entering for table_id, entering in self._entering if table_id == table.table_id}
+        others = (entering | table.players_with_kept_seats()) - {player_id}
+        if table.seated_count + sum(table.seat_of(other) is None for other in others) >= seats:
             raise TableRefused("TABLE_FULL", "All seats are taken.", table_id=placement_id, seats=seats)
 
     @contextmanager
@@ -92,14 +96,15 @@ class Admission(Generic[Bets, Outcome]):
         return (await self._wallet.refill_demo_account(refill)).balance.account_id
 
     async def _start_session(
-        self, account_id: str, table_id: str, request: table_pb2.EnterTableRequest
+        self, account_id: str, table: LiveTable[Bets, Outcome], request: table_pb2.EnterTableRequest
     ) -> session_pb2.StartSessionResponse:
         start = session_pb2.StartSessionRequest(
             # Of one part, which names no table: a name that the player has used at another one is refused there (G3).
             request_id=f"enter-{_digest(account_id, request.request_id)}",
             account_id=account_id,
-            table_id=table_id,
+            table_id=table.table_id,
             device=request.device,
+            refuses_shared_devices=table.refuses_shared_devices,
         )
         try:
             started = await self._wallet.start_session(start)
@@ -107,6 +112,8 @@ class Admission(Generic[Bets, Outcome]):
             if refused.reason == "REQUEST_REUSED":
                 # The wallet names its own id of the command.
                 raise refusals.request_reused(request.request_id) from None
+            if refused.reason == "SHARED_DEVICE":
+                raise refusals.shared_device(table.table_id) from None
             if refused.reason != "SESSION_RUNNING":
                 raise
             started = session_pb2.StartSessionResponse(

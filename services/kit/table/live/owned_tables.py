@@ -30,9 +30,11 @@ from services.kit.table.journal.entries import DrawnOutcome
 from services.kit.table.live.demo_credits import refill_request
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies, TableDependencies
 from services.kit.table.live.individual_ids import SUFFIX_CHARACTERS
+from services.kit.table.live.kinds import FoundTable
 from services.kit.table.live.openings import OPENINGS_LIMIT, Openings
 from services.kit.table.live.recovery import RoundRecovery
 from services.kit.table.live.seat_record import SeatRecord
+from services.kit.table.live.shoe import OpenShoe, shoe_on_record
 from services.kit.table.live.table import PAST_OUTCOMES_SHOWN, PLATFORM_FAULT, LiveTable, inactivity_policy
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 from services.kit.table.wallet.table_wallet import (
@@ -52,8 +54,8 @@ CLOSINGS_LIMIT = 16
 # Tables that are opened side by side because somebody sits there: fewer than may be opened at a time, so that no call
 # of a player waits behind all of them.
 SEATED_OPENINGS_LIMIT = OPENINGS_LIMIT // 2
-# How soon it is tried again to end a round that could not be ended, or whose table has failed.
-RETRY_ENDING_EVERY_S = 5.0
+# How often it is looked whether a blocked table is due to be tried (`retries.py`).
+ENDING_CHECK_INTERVAL_S = 1.0
 # How long an operator who declares a round void waits for its end.
 VOID_TIMEOUT_S = 10.0
 # How long the last events of a table may take to reach the bus.
@@ -258,7 +260,7 @@ class OwnedTables(Generic[Bets, Outcome]):
         configured = self._host.rules_in_force()
         try:
             wallet, _ = await recovery.open_at_wallet(self.placement_id)
-            await wallet.apply_specific_rules(configured.version.version, inactivity_policy(configured.configuration))
+            await wallet.apply_specific_rules(configured.version.version, inactivity_policy(configured))
         except StaleOwner as stale:
             self._stale = stale
             self._superseded.set()
@@ -301,8 +303,10 @@ class OwnedTables(Generic[Bets, Outcome]):
                 # Players are told that the table is closed, and not that it is elsewhere.
                 self.ready.set()
             declared = recovery.unreadable.declared
-            await background.wait_for_event(declared, RETRY_ENDING_EVERY_S)
-            declared.clear()
+            await background.wait_for_event(declared, ENDING_CHECK_INTERVAL_S)
+            if declared.is_set():
+                declared.clear()
+                recovery.hurry()
 
     async def _keep_tables_open(self, recovery: RoundRecovery[Bets, Outcome]) -> None:
         """Opens the tables at which somebody sits, makes up for missed reports of sessions, and closes empty tables."""
@@ -440,28 +444,34 @@ class OwnedTables(Generic[Bets, Outcome]):
         runtime, journal = self._dependencies, self._dependencies.journal
         publisher = await self._publisher_of(table_id)
         past = await journal.past_outcomes(table_id, PAST_OUTCOMES_SHOWN)
+        # The ledger knows more rounds than a journal that was restored from a backup: no id is used twice (G4).
+        last_round_number = max(last_round_number, await journal.last_round_number(table_id))
         seat_record = self._seat_record(table_id)
+        resumed = recovery.resumed(table_id)
         kept_seats = () if seat_record is None else await seat_record.read()
-        table: LiveTable[Bets, Outcome] = LiveTable(
+        found: FoundTable[Bets, Outcome] = FoundTable(
             table_id,
             self.placement_id,
             self._epoch,
-            TableDependencies(
-                host=self._host,
-                wallet=wallet,
-                journal=journal,
-                randomness=runtime.randomness,
-                clock=runtime.clock,
-                publisher=publisher,
-                own_views=runtime.own_views,
-                has_cards=runtime.game.has_cards,
-            ),
-            # The ledger knows more rounds than a journal that was restored from a backup: no id is used twice (G4).
-            last_round_number=max(last_round_number, await journal.last_round_number(table_id)),
+            last_round_number=last_round_number,
             past_outcomes=await self._read_past_outcomes(past),
-            resumed=recovery.resumed(table_id),
+            resumed=resumed,
             seat_record=seat_record,
+            shoe=await self._read_shoe(table_id, last_round_number) if resumed is None else None,
         )
+        dependencies = TableDependencies(
+            host=self._host,
+            wallet=wallet,
+            journal=journal,
+            randomness=runtime.randomness,
+            clock=runtime.clock,
+            publisher=publisher,
+            own_views=runtime.own_views,
+            has_cards=runtime.game.has_cards,
+            seats=runtime.seats,
+            line_of=runtime.line_of,
+        )
+        table = await runtime.kind.open_table(found, dependencies)
         self._sessions_while_opening[table_id] = []
         try:
             sessions = await wallet.list_sessions()
@@ -477,6 +487,13 @@ class OwnedTables(Generic[Bets, Outcome]):
         task.add_done_callback(partial(self._table_ended, recovery, table_id))
         running = self._tables[table_id] = _RunningTable(table, task)
         return running
+
+    async def _read_shoe(self, table_id: str, last_round_number: int) -> OpenShoe | None:
+        """Returns the shoe that the table's next round goes on with; None where each begins with a shuffle."""
+        configured = self._host.rules_in_force()
+        if configured.rules.cut_card is None:
+            return None
+        return shoe_on_record(await self._dependencies.journal.latest_deal(table_id), configured, last_round_number)
 
     def _seat_record(self, table_id: str) -> SeatRecord | None:
         """Returns the record of a table's seats; None where nobody chooses one."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection
+from datetime import datetime
 from functools import partial
 from typing import Generic, NamedTuple
 
@@ -14,7 +15,7 @@ from prometheus_client import Gauge
 from feltro.table.v1 import events_pb2
 from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
 from services.kit import background
-from services.kit.table.banked.settlement import OWNER_LOST, Settlement
+from services.kit.table.banked.settlement import OWNER_LOST, Decided, Settlement
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
@@ -22,6 +23,7 @@ from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal.entries import Drawn, JournalStake, UnfinishedRound
 from services.kit.table.journal.ledger_stakes import cancelled_in_ledger, stakes_in_ledger
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies
+from services.kit.table.live.retries import Retries
 from services.kit.table.live.unreadable_rounds import UnreadableRound, UnreadableRounds
 from services.kit.table.turns.resuming import DecisionsLost, ResumedRound, deal_again, reconcile
 from services.kit.table.wallet.client import WalletUnanswered
@@ -29,6 +31,8 @@ from services.kit.table.wallet.table_wallet import TableWallet, retry_for_a_whil
 
 # Tables that are recovered side by side (G11).
 RECOVERIES_LIMIT = 16
+
+HAND_INTERRUPTED = "the platform has interrupted the hand for too long"
 
 _log = logging.getLogger(__name__)
 _STUCK = Gauge("feltro_tables_stuck", "Tables that stay closed because a round of theirs cannot be ended")
@@ -69,6 +73,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
         self._blocked: dict[str, str] = {}
         # Blocked tables that are not tried for the first time.
         self._stuck: set[str] = set()
+        self._retries = Retries(dependencies.clock)
         # Dealt rounds that wait for decisions, until their table is opened.
         self._resumed: dict[str, ResumedRound[Bets, Outcome]] = {}
         # Dealt rounds whose cards cannot be read.
@@ -92,6 +97,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
     def block(self, table_id: str, reason: str) -> None:
         """Closes a table that has failed, until its round is ended; `reason` is why it is void if nothing was drawn."""
         self._blocked[table_id] = reason
+        self._retries.forget(table_id)
         self._note_stuck(table_id)
 
     def close(self) -> None:
@@ -107,6 +113,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
 
     def _free(self, table_id: str) -> None:
         del self._blocked[table_id]
+        self._retries.forget(table_id)
         if table_id in self._stuck:
             self._stuck.remove(table_id)
             _STUCK.dec()
@@ -143,21 +150,28 @@ class RoundRecovery(Generic[Bets, Outcome]):
             self._first_attempts.setdefault(table_id, asyncio.Event())
 
     async def end_unfinished_rounds(self) -> None:
-        """Tries to end the rounds of all blocked tables, and unblocks each table whose rounds have ended.
+        """Tries to end the rounds of blocked tables that are due, and unblocks each table whose rounds have ended.
 
         A table where that fails stays closed until its cause is removed, or has passed.
         """
+        due = [table_id for table_id in self._blocked if self._retries.is_due(table_id)]
+        if not due:
+            return
         try:
             unfinished = await self._dependencies.journal.unfinished_rounds(self._placement_id)
         except Exception:  # noqa: BLE001 - the tables that are open go on
             _log.exception("unfinished rounds could not be read", extra={"placement_id": self._placement_id})
             return
-        rounds: dict[str, list[UnfinishedRound]] = {table_id: [] for table_id in self._blocked}
+        rounds: dict[str, list[UnfinishedRound]] = {table_id: [] for table_id in due}
         for each in unfinished:
             # Another table may have a round under way.
             if each.opened.table_id in rounds:
                 rounds[each.opened.table_id].append(each)
         await background.for_each(rounds.items(), self._recover, RECOVERIES_LIMIT)
+
+    def hurry(self) -> None:
+        """Has all blocked tables tried with the next attempt."""
+        self._retries.hurry()
 
     async def _recover(self, table: tuple[str, list[UnfinishedRound]]) -> None:
         """Ends the rounds of one table, and unblocks it."""
@@ -168,16 +182,19 @@ class RoundRecovery(Generic[Bets, Outcome]):
         except StaleOwner:
             raise
         except WalletUnanswered as unanswered:
-            _log.warning("a round cannot be ended before the wallet answers", extra={**extra, "error": str(unanswered)})
+            error = str(unanswered)
+            if self._retries.note_failure(table_id, error, grows=False):
+                _log.warning("a round cannot be ended before the wallet answers", extra={**extra, "error": error})
             self._note_stuck(table_id)
         except UnreadableRound as unreadable:
             # The cause, for an operator; it never names a card (G7).
-            _log.error(
-                "a dealt round cannot be read: its table stays closed", extra={**extra, "error": str(unreadable)}
-            )
+            error = str(unreadable)
+            if self._retries.note_failure(table_id, error, grows=True):
+                _log.error("a dealt round cannot be read: its table stays closed", extra={**extra, "error": error})
             self._note_stuck(table_id)
-        except Exception:  # noqa: BLE001 - whatever it was, it concerns this table only
-            _log.exception("a round cannot be ended", extra=extra)
+        except Exception as failed:  # noqa: BLE001 - whatever it was, it concerns this table only
+            if self._retries.note_failure(table_id, repr(failed), grows=True):
+                _log.exception("a round cannot be ended", extra=extra)
             self._note_stuck(table_id)
         else:
             self._free(table_id)
@@ -203,7 +220,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
         self, unfinished: UnfinishedRound, wallet: TableWallet, reason: str
     ) -> list[events_pb2.TableEvent]:
         """Ends one round and returns the events that say so; none for a dealt round that goes on."""
-        settlement: Settlement[Bets, Outcome] = Settlement(wallet, self._dependencies.journal, self._epoch)
+        settlement = await self._dependencies.kind.settlement(wallet, self._dependencies.journal, self._epoch)
         round_id, drawn = unfinished.opened.round_id, unfinished.drawn
         if drawn is not None and drawn.outcome is None:
             events = await self._go_on(unfinished, drawn, wallet, settlement)
@@ -242,7 +259,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
         """Goes on with a dealt round, or ends it if it is decided; returns the events that say so."""
         round_id = drawn.round_id
         rules = await self._rules_of(unfinished)
-        ledger_round = await wallet.get_round(round_id)
+        ledger_round = await wallet.find_round(round_id)
         if ledger_round.state == types_pb2.ROUND_STATE_VOID:
             return await self._void_dealt(unfinished, ledger_round.void_reason, wallet, settlement)
         try:
@@ -258,16 +275,26 @@ class RoundRecovery(Generic[Bets, Outcome]):
                 await settlement.journal_settled_in_ledger(ledger_round, stakes, (), drawn)
                 return []
             reason = self.unreadable.void_reason(round_id)
+            if reason is None and self._is_interrupted_for_too_long(_last_turn_began(unfinished, drawn), rules):
+                reason = HAND_INTERRUPTED
             if reason is None:
                 raise
             return await self._void_dealt(unfinished, reason, wallet, settlement)
+        is_decided = resumed.dealt.turn is None
+        if not is_decided and self._is_interrupted_for_too_long(resumed.shown_at, rules):
+            return await self._void_dealt(unfinished, HAND_INTERRUPTED, wallet, settlement)
         _log.info("a dealt round of a former owner goes on", extra={"round_id": round_id})
-        if resumed.dealt.turn is not None:
+        if not is_decided:
             self._resumed[unfinished.opened.table_id] = resumed
             return []
         outcome = rules.rules.outcome_message(resumed.dealt.outcome).SerializeToString()
-        decided = dataclasses.replace(drawn, outcome=outcome, stakes=tuple(resumed.stakes))
-        return await self._pay(decided, rules.rules, settlement, resumed.paid)
+        complete = dataclasses.replace(drawn, outcome=outcome, stakes=tuple(resumed.stakes))
+        return await self._pay(complete, rules.rules, settlement, Decided(resumed.moves, resumed.paid))
+
+    def _is_interrupted_for_too_long(self, turn_began_at: datetime, rules: VersionedRules[Bets, Outcome]) -> bool:
+        """Whether the platform has interrupted a dealt round for longer than its players have to wait."""
+        within = self._dependencies.kind.recovered_within(rules)
+        return within is not None and self._dependencies.clock.now() - turn_began_at > within
 
     async def _reconcile(
         self, resumed: ResumedRound[Bets, Outcome], wallet: TableWallet
@@ -289,7 +316,8 @@ class RoundRecovery(Generic[Bets, Outcome]):
         round_id = unfinished.opened.round_id
         returned = await settlement.return_stakes(round_id, reason)
         ledger_round = await wallet.get_round(round_id)
-        stakes = await self._stakes_of_dealt(unfinished, ledger_round)
+        on_record = () if unfinished.drawn is None else unfinished.drawn.stakes
+        stakes = settlement.stakes_of_void(on_record, await self._stakes_of_dealt(unfinished, ledger_round))
         paid = {
             stake.stake_id: stake.payout_cents
             for stake in ledger_round.stakes
@@ -323,10 +351,10 @@ class RoundRecovery(Generic[Bets, Outcome]):
         drawn: Drawn,
         rules: Rules[Bets, Outcome],
         settlement: Settlement[Bets, Outcome],
-        paid: Mapping[str, int] | None = None,
+        decided: Decided | None = None,
     ) -> list[events_pb2.TableEvent]:
         """Pays a decided round of a former owner, and returns the events that say so."""
-        result = await settlement.settle(drawn, rules, paid)
+        result = await settlement.settle(drawn, rules, decided)
         _log.info("a round of a former owner is paid", extra={"round_id": drawn.round_id})
         seats = {stake.player_id: stake.seat for stake in drawn.stakes}
         # The former owner may have died before anybody saw the outcome.
@@ -378,3 +406,8 @@ def _round_number(table_id: str, round_id: str) -> int:
     """Reads the number in the id of a round; 0 if the round is not of this table."""
     of_table, _, number = round_id.rpartition(".")
     return int(number) if of_table == table_id and number.isdecimal() else 0
+
+
+def _last_turn_began(unfinished: UnfinishedRound, drawn: Drawn) -> datetime:
+    """Returns when the turn under way began, as far as the decisions on record tell without the cards."""
+    return unfinished.moves[-1].moved_at if unfinished.moves else drawn.drawn_at

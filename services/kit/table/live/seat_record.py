@@ -38,6 +38,10 @@ class SeatStore(Protocol):
 
     async def of_table(self, table_id: str) -> list[KeptSeat]: ...
 
+    async def keep_lineup(self, placement_id: str, table_id: str, epoch: int, state: bytes, at: datetime) -> None: ...
+
+    async def lineup(self, table_id: str) -> bytes: ...
+
 
 class SeatRecord:
     """The seats of one table, as its owner of one epoch keeps them on record."""

@@ -54,6 +54,11 @@ class Seating:
         """Returns the player who sits on a seat; None if it is free."""
         return next((seat.player_id for seat in self._seats.values() if seat.number == number), None)
 
+    def is_free_for(self, player_id: str, number: int) -> bool:
+        """Whether a player may ask for a seat: nobody else has it, nor is just sitting down there."""
+        others = {other for other, wanted in self._wanted.items() if wanted == number}
+        return {self.holder_of(number), *others} <= {None, player_id}
+
     def seat_session(self, session: session_pb2.Session) -> None:
         """Seats the player of a session that is running or ending."""
         if session.session_id in self._ended:
@@ -69,6 +74,11 @@ class Seating:
         if present is None:
             self._publish(events_pb2.TableEvent(seat_taken=events_pb2.SeatTaken(seat=number)))
         self._on_change()
+
+    def note_ending(self, session_id: str) -> None:
+        """Notes that a session takes no more bets and is about to end."""
+        if any(seat.session_id == session_id for seat in self._seats.values()):
+            self._ending.add(session_id)
 
     def want_seat(self, player_id: str, number: int) -> None:
         """Notes which seat a player has asked for, until they sit down; 0 for any."""

@@ -14,20 +14,20 @@ import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Generic
+from typing import Any, Generic, cast
 
 from google.protobuf.message import Message
+from prometheus_client import Counter, Gauge
 
-from feltro.table.v1 import events_pb2, types_pb2
+from feltro.table.v1 import events_pb2, table_pb2, types_pb2
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit import background
-from services.kit.randomness.source import SourceFailed, draw
-from services.kit.randomness.tape import Tape
+from services.kit.randomness.source import SourceFailed
 from services.kit.table import refusals
 from services.kit.table.banked.commands import BetCommand, PlayerCommands
-from services.kit.table.banked.round import FinishedRound, Round
-from services.kit.table.banked.settlement import RoundResult, Settlement
+from services.kit.table.banked.round import Deal, FinishedRound, Round
+from services.kit.table.banked.settlement import Decided, RoundResult, Settlement
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
@@ -38,8 +38,10 @@ from services.kit.table.live.closing import NO_BETS_LEFT, BettingClose
 from services.kit.table.live.dependencies import TableDependencies
 from services.kit.table.live.seat_record import SeatRecord
 from services.kit.table.live.seating import Seating
+from services.kit.table.live.shoe import OpenShoe, TableShoe
 from services.kit.table.refusals import TableRefused
 from services.kit.table.seat import Seat
+from services.kit.table.turns.extra_time import ExtraTime, HandVoid
 from services.kit.table.turns.hand import Hand
 from services.kit.table.turns.own_views import OwnViews
 from services.kit.table.turns.resuming import ResumedRound
@@ -62,6 +64,9 @@ PLATFORM_FAULT = "a fault of the platform"
 # As round ids end: a few digits more than any table reaches.
 _ROUND_NUMBER = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 _log = logging.getLogger(__name__)
+_LIVE = Gauge("feltro_tables_live", "Tables that this process runs")
+_ENDED = Counter("feltro_table_rounds", "Rounds and hands that have ended here, by how: settled or void", ["end"])
+_SETTLED, _VOIDED = _ENDED.labels("settled"), _ENDED.labels("void")
 
 
 class LiveTable(Generic[Bets, Outcome]):
@@ -78,10 +83,13 @@ class LiveTable(Generic[Bets, Outcome]):
         past_outcomes: list[types_pb2.PastOutcome],
         resumed: ResumedRound[Bets, Outcome] | None = None,
         seat_record: SeatRecord | None = None,
+        settlement: Settlement[Bets, Outcome] | None = None,
+        shoe: OpenShoe | None = None,
     ) -> None:
-        """`resumed` is a dealt round of a former owner, which goes on here.
+        """`resumed` is a dealt round of a former owner, which goes on here; `shoe` is one that goes on.
 
-        `seat_record` keeps who sits where, at tables whose players choose their seats.
+        `seat_record` keeps who sits where, at tables whose players choose their seats; `settlement` ends rounds where
+        that is not by stakes in the wallet.
         """
         self.table_id = table_id
         self.placement_id = placement_id
@@ -94,11 +102,14 @@ class LiveTable(Generic[Bets, Outcome]):
         self._publisher = dependencies.publisher
         self._own_view_publisher = dependencies.own_views
         self._has_cards = dependencies.has_cards
-        self._settlement: Settlement[Bets, Outcome] = Settlement(self._wallet, self._journal, epoch)
+        self._settlement = settlement or Settlement(self._wallet, self._journal, epoch)
         self._number = last_round_number
+        self._shoe: TableShoe[Bets, Outcome] = TableShoe(shoe)
         self._past = deque(past_outcomes, maxlen=PAST_OUTCOMES_SHOWN)
         self._seat_record = seat_record
-        self._seating = Seating(self._publish, self._record_seats)
+        self._seating = Seating(self._publish_seat, self._record_seats)
+        # The first snapshot tells who was seated before it.
+        self._snapshot_published = False
         self._phase: types_pb2.Phase.ValueType = types_pb2.PHASE_IDLE
         self._round: Round[Bets, Outcome] | None = None
         self._configured = self._host.rules_in_force()
@@ -144,6 +155,11 @@ class LiveTable(Generic[Bets, Outcome]):
         """The rules of the round under way, or of the next one."""
         return self._configured
 
+    @property
+    def refuses_shared_devices(self) -> bool:
+        """Whether a second account from a device at which one plays here is refused (`903-B/2015:6.6.1`)."""
+        return False
+
     def snapshot(self) -> types_pb2.TableSnapshot:
         return messages.snapshot(
             self.table_id,
@@ -156,7 +172,20 @@ class LiveTable(Generic[Bets, Outcome]):
             len(self._seating),
             self._host.closed_reason() or "",
             self._next_round_opens_at,
+            self._shoe_message(),
+            self._seats_to_choose(),
         )
+
+    def _seats_to_choose(self) -> list[types_pb2.TableSeat]:
+        """Builds every seat, taken or free; none where players do not choose theirs."""
+        if self._seat_record is None:
+            return []
+        return messages.table_seats(
+            self._configured.configuration.seats, {seat.number for seat in self._seating.seats()}
+        )
+
+    def _shoe_message(self) -> types_pb2.Shoe | None:
+        return self._shoe.message(self._configured.version.version, self._configured.rules)
 
     def seat_of(self, player_id: str) -> Seat | None:
         return self._seating.seat_of(player_id)
@@ -211,12 +240,12 @@ class LiveTable(Generic[Bets, Outcome]):
         return frozenset(self._seating.session_ids())
 
     def want_seat(self, player_id: str, number: int) -> None:
-        """Notes which seat a player asks for who is about to sit down; refused if somebody else sits there."""
+        """Notes which seat a player asks for who is about to sit down; refused if it is another player's."""
         if not number or self.individual:
             return
         if number > self._configured.configuration.seats:
             raise refusals.invalid("seat", f"has to be from 1 to {self._configured.configuration.seats}, or 0 for any.")
-        if self._seating.holder_of(number) not in {None, player_id}:
+        if not self._seating.is_free_for(player_id, number):
             raise refusals.seat_taken(self.table_id, number)
         self._seating.want_seat(player_id, number)
 
@@ -316,15 +345,13 @@ class LiveTable(Generic[Bets, Outcome]):
             await self.wait_for_open_round()
         return finished
 
-    async def trigger_deal(self, player_id: str, round_id: str) -> tuple[int, str]:
-        """Starts the deal for the player (`805/2015:13`); returns what they have staked, and why the round is void."""
+    async def trigger_deal(self, player_id: str, round_id: str) -> Deal:
+        """Starts the deal for the player (`805/2015:13`), or returns what came of it before."""
         round_ = self._own_round(round_id)
         if round_ is None:
-            last = self._last_round_of(player_id, round_id)
-            return sum(stake.amount_cents for stake in last.stakes), last.entry.void_reason
+            return self._last_round_of(player_id, round_id).deal
         await self._trigger(round_, player_id)
-        void_reason = await background.shared_result(round_.dealt)
-        return sum(stake.amount_cents for stake in round_.felt.accepted_stakes_of(player_id)), void_reason
+        return await background.shared_result(round_.dealt)
 
     def _own_round(self, round_id: str) -> Round[Bets, Outcome] | None:
         """Returns the round under way at an individual table if it is this one; refused at any other table."""
@@ -371,6 +398,14 @@ class LiveTable(Generic[Bets, Outcome]):
         """Returns what a player alone may see and decide in the round under way."""
         return None if self._own_views is None else await self._own_views.of_player(player_id)
 
+    def own_cave(self, player_id: str) -> table_pb2.OwnCave | None:  # noqa: ARG002 - tables with caves have them
+        """Returns what a player alone has to know of their cave; None at a table without caves."""
+        return None
+
+    def players_with_kept_seats(self) -> frozenset[str]:
+        """Returns the players for whom free seats are kept: nobody else may take those."""
+        return frozenset()
+
     async def wait_if_opening(self, round_id: str) -> None:
         """Waits a moment if this round is just about to open.
 
@@ -402,7 +437,7 @@ class LiveTable(Generic[Bets, Outcome]):
                 raise TableRefused("ROUND_UNKNOWN", "This table has had no such round.", round_id=round_id)
             round_ = None
         if round_ is None or self._phase != types_pb2.PHASE_BETTING:
-            raise TableRefused("ROUND_DECIDED", "Only a round that takes bets can become void.", round_id=round_id)
+            raise refusals.round_decided(round_id)
         round_.void_reason = reason
         self.wake()
         if round_.opening_journalled:
@@ -428,8 +463,10 @@ class LiveTable(Generic[Bets, Outcome]):
         """Plays rounds until the table is handed over; raises `StaleOwner` when another process has taken it."""
         self._publisher.on_overflow = self._snapshot_event
         self._publish(self._snapshot_event())
+        self._snapshot_published = True
         if self._seat_record is not None:
             self._seat_record.start()
+        _LIVE.inc()
         try:
             if self._resumed is not None:
                 await self._go_on(self._resumed)
@@ -439,6 +476,7 @@ class LiveTable(Generic[Bets, Outcome]):
             _log.warning("the table has another owner", extra={"table_id": self.table_id, "epoch": self._epoch})
             raise
         finally:
+            _LIVE.dec()
             moved = refusals.unavailable("The table has just moved to another process")
             if self._hand is not None:
                 self._hand.abandon(moved)
@@ -502,17 +540,29 @@ class LiveTable(Generic[Bets, Outcome]):
             if self.individual and not round_.felt.has_accepted_stakes:
                 # The wallet has refused or given back what lay there: nobody has a bet to draw for.
                 round_.void_reason = round_.void_reason or NO_BETS_LEFT
-            dealt = self._deal(round_) if not round_.void_reason else None
+            dealt = self._deal(round_, round_.journal_stakes()) if not round_.void_reason else None
         except (StaleOwner, WalletFailed):
             # Only the ledger knows what counts: the next owner, or the recovery, reads it there and ends the round.
             raise
         except Exception:  # noqa: BLE001 - whatever it was, the stakes must go back
-            # A fault of the platform harms no player (G9): nothing was drawn, so every stake goes back (GLI-19 A.6.4).
-            _log.exception("a round failed", extra={"round_id": round_.round_id})
-            round_.closed = True
-            round_.void_reason = round_.void_reason or PLATFORM_FAULT
-            self._host.switch_off(PLATFORM_FAULT, whole_game=False)
+            self._fail(round_)
             dealt = None
+        await self._end_round(round_, dealt)
+
+    def _fail(self, round_: Round[Bets, Outcome]) -> None:
+        """Makes a round void that has failed before it was drawn or dealt; for an `except` block.
+
+        A fault of the platform harms no player (G9): nothing was drawn, so every stake goes back (GLI-19 A.6.4).
+        """
+        _log.exception("a round failed", extra={"round_id": round_.round_id})
+        round_.closed = True
+        round_.void_reason = round_.void_reason or PLATFORM_FAULT
+        self._host.switch_off(PLATFORM_FAULT, whole_game=False)
+
+    async def _end_round(
+        self, round_: Round[Bets, Outcome], dealt: tuple[Drawn, DealtRound[Bets, Outcome]] | None
+    ) -> None:
+        """Journals what was drawn or dealt, plays it and pays it; without it the round is void."""
         if dealt is None:
             await self._void(round_)
             await self._finish(round_)
@@ -522,7 +572,7 @@ class LiveTable(Generic[Bets, Outcome]):
         if drawn.outcome is None:
             await self._play_hand(round_, drawn, self._new_hand(round_, drawn, dealt_round))
         else:
-            await self._pay(round_, drawn, dealt_round.outcome, self._shown_from(dealt_round.cards_shown))
+            await self._pay(round_, drawn, dealt_round, self._shown_from(dealt_round.cards_shown))
 
     async def _finish(self, round_: Round[Bets, Outcome]) -> None:
         self._round = None
@@ -557,7 +607,7 @@ class LiveTable(Generic[Bets, Outcome]):
             paid={} if resumed is None else resumed.paid,
             given_back=frozenset() if resumed is None else resumed.given_back,
             turn_number=FIRST_TURN if resumed is None else resumed.turn_number,
-            cards_to_deal=dealt.cards_shown if resumed is None else 0,
+            shown_at=self._shown_from(dealt.cards_shown) if resumed is None else resumed.shown_at,
             pace=Pace(
                 self._dealing,
                 None if individual else timedelta(milliseconds=configuration.decision_ms),
@@ -577,7 +627,7 @@ class LiveTable(Generic[Bets, Outcome]):
         """Lets players decide about a round that is dealt, and pays it; the next owner goes on if the table moves."""
         self._hand = round_.hand = hand
         self._phase = types_pb2.PHASE_PLAYING
-        round_.tell_dealt()
+        round_.tell_dealt(drawn.stakes)
         if self._resumed is None:
             self._publish(hand.dealt_event(drawn.draw_trigger))
         own_views = self._own_views = OwnViews(self.table_id, hand, self._free_cents, self._own_view_publisher)
@@ -585,18 +635,34 @@ class LiveTable(Generic[Bets, Outcome]):
         try:
             if not await hand.play():
                 return
+        except HandVoid as void:
+            await self._void_dealt(round_, drawn, str(void))
+            return
         finally:
             self._own_views = None
             await own_views.close()
-        outcome = hand.dealt.outcome
-        decided = dataclasses.replace(
-            drawn, outcome=round_.rules.outcome_message(outcome).SerializeToString(), stakes=tuple(hand.stakes)
-        )
-        await self._pay(round_, decided, outcome, hand.shown_at, hand)
+        outcome = round_.rules.outcome_message(hand.dealt.outcome).SerializeToString()
+        decided = dataclasses.replace(drawn, outcome=outcome, stakes=tuple(hand.stakes))
+        await self._pay(round_, decided, hand.dealt, hand.shown_at, hand)
+
+    async def _void_dealt(self, round_: Round[Bets, Outcome], drawn: Drawn, reason: str) -> None:
+        """Makes a hand void that cannot be finished because the platform has failed (`806/2015:72`)."""
+        _log.error("a dealt round is void", extra={"round_id": round_.round_id, "reason": reason})
+        if self._hand is not None:
+            self._hand.abandon(refusals.unavailable("The hand is void"))
+        round_.hand = self._hand = None
+        round_.void_reason = reason
+        result = await self._settlement.void(round_.round_id, reason, drawn.stakes)
+        opens_at = self._next_round_opens_at = self._shown_until()
+        _VOIDED.inc()
+        self._publish(messages.round_voided(round_.round_id, reason, opens_at))
+        self._end(round_, result, drawn.stakes)
+        await self._finish(round_)
 
     def _take_up(self, resumed: ResumedRound[Bets, Outcome]) -> None:
         """Makes a former owner's dealt round the round under way."""
         self._configured = resumed.rules
+        self._shoe.take_up(resumed)
         opened, drawn = resumed.opened, resumed.drawn
         round_ = self._round = self._new_round(opened, list(drawn.session_ids), resumed.rules)
         round_.opening_journalled = round_.closed = True
@@ -604,12 +670,16 @@ class LiveTable(Generic[Bets, Outcome]):
         round_.draw_trigger = drawn.draw_trigger
         round_.cancelled_stakes.extend(drawn.cancelled_stakes)
         for stake in resumed.stakes:
-            round_.count_stake(stake)
+            self._lay_again(round_, stake)
             # The wallet knows who sits here, but not where: the hand of a player lies at their seat.
             self._seating.want_seat(stake.player_id, stake.seat)
         self._number = max(self._number, opened.number)
         self._hand = round_.hand = self._new_hand(round_, drawn, resumed.dealt, resumed)
         self._phase = types_pb2.PHASE_PLAYING
+
+    def _lay_again(self, round_: Round[Bets, Outcome], stake: JournalStake) -> None:
+        """Puts a stake of a former owner's round on the felt."""
+        round_.count_stake(stake)
 
     async def _go_on(self, resumed: ResumedRound[Bets, Outcome]) -> None:
         """Goes on with a former owner's round: the very cards, and fresh time to decide."""
@@ -623,6 +693,10 @@ class LiveTable(Generic[Bets, Outcome]):
             return False
         return self._seating.seat_of(player_id) is None or self._seating.is_ending(player_id)
 
+    def _extra_time(self) -> ExtraTime | None:
+        """What players have beside the time for a decision; None where they have nothing."""
+        return None
+
     def _tell_own_views(self) -> None:
         if self._own_views is not None:
             self._own_views.tell()
@@ -631,6 +705,21 @@ class LiveTable(Generic[Bets, Outcome]):
         return await self._wallet.free_cents(player_id, self._configured.configuration.mode)
 
     async def _open_round(self) -> Round[Bets, Outcome]:
+        round_ = await self._begin_round(None if self.individual else self._window())
+        if not self.individual:
+            await round_.ensure_opened()
+            # The window begins when players can see the round: it is never shorter than announced (`903-B/2015:6.1.4`).
+            round_.closes_at = self._clock.now() + self._window()
+        self._round = round_
+        self._phase = types_pb2.PHASE_BETTING
+        self._opening = ""
+        self._next_round_opens_at = None
+        self._betting.set()
+        self._publish(messages.round_opened(round_, self._shoe_message()))
+        return round_
+
+    async def _begin_round(self, window: timedelta | None) -> Round[Bets, Outcome]:
+        """Prepares the next round, and tells the wallet of it as far as it has to know; nothing is journalled yet."""
         configured, now = self._configured, self._clock.now()
         number = self._number + 1
         round_id = round_id_of(self.table_id, number)
@@ -641,7 +730,7 @@ class LiveTable(Generic[Bets, Outcome]):
             number,
             configured.version.version,
             now,
-            None if self.individual else now + self._window(),
+            None if window is None else now + window,
         )
 
         async def journal_opened() -> None:
@@ -650,24 +739,12 @@ class LiveTable(Generic[Bets, Outcome]):
 
         round_ = self._new_round(opened, self._seating.session_ids(), configured, journal_opened)
         if self._applied_version != configured.version.version:
-            await self._wallet.apply_specific_rules(
-                configured.version.version, inactivity_policy(configured.configuration)
-            )
+            await self._wallet.apply_specific_rules(configured.version.version, inactivity_policy(configured))
             self._applied_version = configured.version.version
         if self._announce_next:
             self._opening = round_id
             await self._wallet.announce_round(round_id)
             self._announce_next = False
-        if not self.individual:
-            await round_.ensure_opened()
-            # The window begins when players can see the round: it is never shorter than announced (`903-B/2015:6.1.4`).
-            round_.closes_at = self._clock.now() + self._window()
-        self._round = round_
-        self._phase = types_pb2.PHASE_BETTING
-        self._opening = ""
-        self._next_round_opens_at = None
-        self._betting.set()
-        self._publish(messages.round_opened(round_))
         return round_
 
     def _new_round(
@@ -708,35 +785,36 @@ class LiveTable(Generic[Bets, Outcome]):
             await self._wait(closing.next_check_s())
         return closing.must_end
 
-    def _deal(self, round_: Round[Bets, Outcome]) -> tuple[Drawn, DealtRound[Bets, Outcome]] | None:
+    def _deal(
+        self, round_: Round[Bets, Outcome], journal_stakes: list[JournalStake]
+    ) -> tuple[Drawn, DealtRound[Bets, Outcome]] | None:
         """Draws or deals; returns None if that fails, which makes the round void (`804/2015:20`)."""
-        journal_stakes = round_.journal_stakes()
         stakes = [
             StakeOnTable(stake.stake_id, stake.seat, round_.rules.read_bets(stake.bets)) for stake in journal_stakes
         ]
 
-        def deal(tape: Tape) -> DealtRound[Bets, Outcome]:
-            return round_.rules.deal(stakes, tape)
-
         try:
-            dealt, entropy = draw(self._randomness, deal)
+            deal = self._shoe.deal(
+                self._randomness, round_.round_id, round_.configuration_version, round_.rules, stakes
+            )
         except SourceFailed as failed:
             _log.error(RANDOMNESS_FAILED, extra={"error": str(failed)})
             round_.void_reason = RANDOMNESS_FAILED
             self._host.switch_off(f"{RANDOMNESS_FAILED}: {failed}", whole_game=True)
             return None
-        now = self._clock.now()
+        now, dealt = self._clock.now(), deal.round
         drawn = Drawn(
             round_.round_id,
             round_.closed_at or now,
             now,
-            entropy,
+            deal.entropy,
             round_.rules.outcome_message(dealt.outcome).SerializeToString() if dealt.turn is None else None,
             journal_stakes,
             round_.session_ids,
             round_.draw_trigger,
             tuple(round_.cancelled_stakes),
-            hides_cards=round_.rules.hides_cards,
+            hides_cards=round_.rules.hides_cards or deal.shoe is not None,
+            shoe=deal.shoe,
         )
         return drawn, dealt
 
@@ -744,16 +822,17 @@ class LiveTable(Generic[Bets, Outcome]):
         self,
         round_: Round[Bets, Outcome],
         drawn: Drawn,
-        outcome: Outcome,
+        dealt: DealtRound[Bets, Outcome],
         shown_at: datetime,
         hand: Hand[Bets, Outcome] | None = None,
     ) -> None:
         """Publishes the outcome of a round, which is durable and which nobody has seen before, and pays the round."""
-        round_.outcome = outcome
+        outcome = round_.outcome = dealt.outcome
+        shoe = self._shoe.leave(drawn, round_.configuration_version, round_.rules, dealt)
         round_.hand = self._hand = None
         self._phase = types_pb2.PHASE_DRAWN
         message = round_.rules.outcome_message(outcome)
-        event = messages.outcome_drawn(round_.round_id, message, drawn.draw_trigger, shown_at)
+        event = messages.outcome_drawn(round_.round_id, message, drawn.draw_trigger, shown_at, shoe)
         self._publish(event)
         self._past.appendleft(messages.past_outcome(round_.round_id, drawn.drawn_at, event.outcome_drawn.outcome))
         await self._settle(round_, drawn, shown_at, hand)
@@ -766,9 +845,11 @@ class LiveTable(Generic[Bets, Outcome]):
         shown_at: datetime,
         hand: Hand[Bets, Outcome] | None,
     ) -> None:
-        result = await self._settlement.settle(drawn, round_.rules, None if hand is None else hand.paid)
+        decided = None if hand is None else Decided(hand.moves, hand.paid)
+        result = await self._settlement.settle(drawn, round_.rules, decided)
         opens_at = self._next_round_opens_at = self._shown_until(shown_at)
         seats = {stake.player_id: stake.seat for stake in drawn.stakes}
+        _SETTLED.inc()
         self._publish(messages.round_settled(round_.round_id, seats, result.entry, opens_at))
         self._end(round_, result, drawn.stakes)
 
@@ -779,6 +860,7 @@ class LiveTable(Generic[Bets, Outcome]):
                 round_.round_id, round_.void_reason, stakes, tuple(round_.cancelled_stakes), round_.closed_at
             )
             opens_at = self._next_round_opens_at = self._shown_until()
+            _VOIDED.inc()
             self._publish(messages.round_voided(round_.round_id, round_.void_reason, opens_at))
             self._end(round_, result, stakes)
         else:
@@ -793,6 +875,7 @@ class LiveTable(Generic[Bets, Outcome]):
             round_.outcome,
             result.entry,
             tuple(stakes),
+            round_.tell_dealt(stakes, result.entry.void_reason),
             result.balances,
             self._next_round_opens_at,
         )
@@ -829,6 +912,10 @@ class LiveTable(Generic[Bets, Outcome]):
         event.at.FromDatetime(self._clock.now())
         return event
 
+    def _publish_seat(self, event: events_pb2.TableEvent) -> None:
+        if self._snapshot_published:
+            self._publish(event)
+
     def _publish(self, *events: events_pb2.TableEvent) -> None:
         now = timestamp(self._clock.now())
         for event in events:
@@ -851,6 +938,10 @@ class _TableForTurns:
         return self._table._is_away(player_id)  # noqa: SLF001 - a part of the table
 
     @property
+    def extra_time(self) -> ExtraTime | None:
+        return self._table._extra_time()  # noqa: SLF001 - a part of the table
+
+    @property
     def is_leaving(self) -> bool:
         return self._table._handing_over  # noqa: SLF001 - a part of the table
 
@@ -870,8 +961,13 @@ def round_id_of(table_id: str, number: int) -> str:
     return f"{table_id}.{number}"
 
 
-def inactivity_policy(configuration: types_pb2.TableConfiguration) -> session_pb2.InactivityPolicy:
+def inactivity_policy(configured: VersionedRules[Any, Any]) -> session_pb2.InactivityPolicy:
     """Returns the table's own treatment of inactivity, or the regulation's numbers."""
+    configuration = configured.configuration
+    own = getattr(configured.rules, "inactivity_policy", None)
+    if own is not None:
+        # A game's own specific rules say it (`806/2015:70`).
+        return cast("session_pb2.InactivityPolicy", own)
     if configuration.HasField("inactivity"):
         return configuration.inactivity
     return session_pb2.InactivityPolicy(invite=True)

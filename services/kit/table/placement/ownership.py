@@ -48,6 +48,7 @@ CONCURRENT_CLAIMS_LIMIT = 16
 
 _log = logging.getLogger(__name__)
 _PLACEMENTS = Gauge("feltro_placements", "Placements that this process runs")
+_LOST = Counter("feltro_placements_lost", "Placements that this process had to give up in the middle of play")
 _TAKEOVERS = Counter("feltro_placement_takeovers", "Placements taken from a process that was gone")
 
 
@@ -214,6 +215,7 @@ class Placement:
                 "placements are given up: the heartbeat could not be renewed", extra={"placements": len(self._owned)}
             )
         for ownership in self._owned.values():
+            _LOST.inc()
             ownership.lost.set()
 
     # -- the view of leases and placements -----------------------------------------------------------------------------
@@ -308,6 +310,7 @@ class Placement:
     def _lose(self, ownership: _Ownership) -> None:
         if not ownership.lost.is_set():
             _log.error("a placement was taken by another replica", extra={"placement_id": ownership.placement_id})
+            _LOST.inc()
             ownership.lost.set()
 
     async def _claim_free(self) -> None:

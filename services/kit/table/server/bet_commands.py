@@ -21,7 +21,7 @@ from services.kit.refusal import Refused
 from services.kit.table import refusals
 from services.kit.table.banked.answers import CancelledBets, PlacedBets, cancelled_bets, placed_bets
 from services.kit.table.banked.commands import BetCommand, BetRequest
-from services.kit.table.banked.round import FinishedRound
+from services.kit.table.banked.round import Deal, FinishedRound
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal.entries import Ending, Journal, JournalStake
@@ -36,7 +36,7 @@ from services.kit.table.wallet.table_wallet import settling_request_id, voiding_
 _Answer = TypeVar("_Answer")
 
 # Refusals that say nothing about the command: it is sent again, perhaps elsewhere, and may be carried out then.
-_SEND_AGAIN = frozenset({"TABLE_ELSEWHERE", "UNAVAILABLE", "OVERLOADED", "REQUEST_REUSED"})
+SEND_AGAIN = frozenset({"TABLE_ELSEWHERE", "UNAVAILABLE", "OVERLOADED", "REQUEST_REUSED"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ class StartedDeal(NamedTuple):
 
     round_id: str
     staked_cents: int
-    """The player's stakes so far."""
+    """The player's stakes when betting closed; decisions make others."""
     void_reason: str
-    """Empty if the cards are dealt."""
+    """Why nothing was dealt; empty if the cards are."""
 
 
 class BetCommands(Generic[Bets, Outcome]):
@@ -173,7 +173,7 @@ class BetCommands(Generic[Bets, Outcome]):
                     return cast("_Answer", await background.shared_result(earlier))
             return await begin(table, command)
         except TableRefused as refused:
-            if remembered or refused.reason in _SEND_AGAIN:
+            if remembered or refused.reason in SEND_AGAIN:
                 raise
             first = await self._first_answer(request.table_id, caller.subject, command)
             if first is None:
@@ -228,19 +228,17 @@ class BetCommands(Generic[Bets, Outcome]):
         validation.round_id(round_id)
         try:
             table = await self._registry.table(table_id, caller)
-            staked_cents, void_reason = await table.trigger_deal(caller.subject, round_id)
+            deal = await table.trigger_deal(caller.subject, round_id)
         except TableRefused as refused:
             if refused.reason not in {"TABLE_UNKNOWN", "NOT_SEATED", "BETTING_CLOSED"}:
                 raise
             record = await self._read_round(round_id)
             if record is None or record.opened.table_id != table_id:
                 raise
-            mine = [stake for stake in record.stakes if stake.player_id == caller.subject]
-            if not mine:
+            deal = _recorded_deal(record)
+            if not deal.staked_cents(caller.subject):
                 raise
-            void_reason = "" if record.ended is None else record.ended.void_reason
-            return StartedDeal(round_id, sum(stake.amount_cents for stake in mine), void_reason)
-        return StartedDeal(round_id, staked_cents, void_reason)
+        return StartedDeal(round_id, deal.staked_cents(caller.subject), deal.void_reason)
 
     async def _recorded_round(self, table_id: str, round_id: str, player_id: str) -> PlayedRound[Bets, Outcome] | None:
         """Reads a round from the journal; None if the player had no stake in it."""
@@ -272,6 +270,13 @@ class BetCommands(Generic[Bets, Outcome]):
         answer = await self._wallet.get_first_answer(wallet_pb2.GetFirstAnswerRequest(request_id=request_id))
         results = answer.settled.results if ending is Ending.SETTLED else answer.voided.results
         return next((result.balance for result in results if result.account_id == account_id), None)
+
+
+def _recorded_deal(record: RoundRecord) -> Deal:
+    """Returns what came of the bets of a round when they were closed; a dealt round that is void now was dealt."""
+    if record.drawn is not None:
+        return Deal(record.drawn.stakes, "")
+    return Deal(record.stakes, "" if record.ended is None else record.ended.void_reason)
 
 
 def _finished_round(

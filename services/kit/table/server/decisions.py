@@ -113,33 +113,26 @@ class Decisions:
         round_ = await self._read_round(request.round_id)
         if round_ is None or round_.opened.table_id != request.table_id:
             return None
-        seats = {stake.seat for stake in round_.stakes if stake.player_id == player_id}
-        own = [moved for moved in round_.moves if moved.seat in seats]
-        for moved in own:
-            if moved.request_id == command.request_id:
-                if moved.command_digest != command.digest:
-                    raise refusals.request_reused(command.request_id)
-                return moved
-        return await self._adopted_move(own, command)
+        accounts = {stake.account_id for stake in round_.stakes if stake.player_id == player_id}
+        own_ids = {command.wallet_request_id(account_id) for account_id in accounts}
+        moved = next((moved for moved in round_.moves if moved.command_id in own_ids), None)
+        if moved is not None:
+            await self._verify_content(moved, command)
+        return moved
 
-    async def _adopted_move(self, own: Sequence[Moved], command: BetCommand) -> Moved | None:
-        """Finds a decision of which a later owner had only the stake: the wallet knows which command has placed it."""
-        adopted = {moved.stake.stake_id: moved for moved in own if moved.stake is not None and not moved.request_id}
-        for account_id in {moved.stake.account_id for moved in adopted.values() if moved.stake is not None}:
-            try:
-                first = await self._first_answer(
-                    wallet_pb2.GetFirstAnswerRequest(
-                        request_id=command.wallet_request_id(account_id), command_digest=command.digest
-                    )
-                )
-            except Refused as refused:
-                if refused.reason == "REQUEST_REUSED":
-                    raise refusals.request_reused(command.request_id) from None
-                if refused.reason not in {"ACCOUNT_UNKNOWN", "REQUEST_UNKNOWN"}:
-                    raise
-            else:
-                return adopted.get(first.placed.stake_id)
-        return None
+    async def _verify_content(self, moved: Moved, command: BetCommand) -> None:
+        """Refuses another content under the same request id; the wallet knows that of a stake that was adopted."""
+        if moved.command_digest:
+            if moved.command_digest != command.digest:
+                raise refusals.request_reused(command.request_id)
+            return
+        request = wallet_pb2.GetFirstAnswerRequest(request_id=moved.command_id, command_digest=command.digest)
+        try:
+            await self._first_answer(request)
+        except Refused as refused:
+            if refused.reason == "REQUEST_REUSED":
+                raise refusals.request_reused(command.request_id) from None
+            raise
 
 
 def _answer(moved: Moved) -> table_pb2.ActResponse:

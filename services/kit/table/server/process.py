@@ -13,8 +13,10 @@ from typing import Generic
 from nats.aio.client import Client as Nats
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from services.kit import background
+from feltro.wallet.v1 import types_pb2 as wallet_types
+from services.kit import background, trace_export
 from services.kit.bus.connection import connect
+from services.kit.bus.connections import Connections
 from services.kit.bus.outages import Outage
 from services.kit.clock import Clock, SystemClock
 from services.kit.database import postgresql, schema
@@ -28,6 +30,7 @@ from services.kit.rpc.transport import Transport
 from services.kit.settings import Environment
 from services.kit.supervision import TaskSupervisor, run_until_stopped
 from services.kit.table import refusals
+from services.kit.table.caves.table import CaveTables
 from services.kit.table.configuration import initial_tables
 from services.kit.table.configuration.cache import CatalogueCache
 from services.kit.table.configuration.platform_switch import PlatformSwitch
@@ -43,10 +46,13 @@ from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.seats import Seats
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
+from services.kit.table.live.kinds import BankedTables, TableKind
 from services.kit.table.live.registry import TableRegistry
 from services.kit.table.placement.ownership import Placement
 from services.kit.table.schema import MIGRATIONS
 from services.kit.table.server.bet_commands import BetCommands
+from services.kit.table.server.cave_commands import CaveCommands
+from services.kit.table.server.game_commands import EndedRounds, GameCommands
 from services.kit.table.server.settings import GameSettings
 from services.kit.table.server.table_clock import TableClock
 from services.kit.table.server.table_service import TableService
@@ -68,7 +74,7 @@ class GameDefinition(Generic[Bets, Outcome]):
     """Names a game and its own gRPC services to the process that serves it."""
 
     game: Game[Bets, Outcome]
-    services: Callable[[BetCommands[Bets, Outcome]], Sequence[Service]]
+    services: Callable[[GameCommands[Bets, Outcome]], Sequence[Service]]
     """Builds the game's own services, beside the TableService of every game."""
 
 
@@ -154,9 +160,14 @@ class GameProcess(Generic[Bets, Outcome]):
         await catalogue.refresh()
         # Before any table is claimed: tables would publish that they are off until the wallet has answered.
         await platform.refresh()
-        event_stream, own_views = EventStream(bus, game.name), BusOwnViews(bus, game.name)
+        event_stream, own_views, connections = (
+            EventStream(bus, game.name),
+            BusOwnViews(bus, game.name),
+            Connections(bus, lambda: registry.wake()),  # noqa: PLW0108 - there is no registry yet
+        )
         dependencies = RuntimeDependencies(
             game=game,
+            kind=_kind_of(game),
             catalogue=catalogue,
             wallet=wallet,
             journal=journal,
@@ -166,6 +177,7 @@ class GameProcess(Generic[Bets, Outcome]):
             own_views=own_views,
             seats=Seats(reading),
             individual_ids=IndividualTableIds(settings.table_key()),
+            line_of=connections.line_of,
         )
 
         def address_of(placement_id: str) -> str | None:
@@ -177,7 +189,11 @@ class GameProcess(Generic[Bets, Outcome]):
 
         registry: TableRegistry[Bets, Outcome] = TableRegistry(dependencies, catalogue.placement_ids, address_of)
         history = RoundHistory(reading)
-        bet_commands = BetCommands(registry, journal, wallet, history.round_for_replay, history.list_table_rounds)
+        commands = GameCommands(
+            BetCommands(registry, journal, wallet, history.round_for_replay, history.list_table_rounds),
+            CaveCommands(registry, wallet),
+            EndedRounds(history.round_for_replay, catalogue.rules_of_version, settings.entropy_keys()),
+        )
         server = GrpcServer(
             settings.listen,
             settings.verifier(),
@@ -195,7 +211,7 @@ class GameProcess(Generic[Bets, Outcome]):
                     seated,
                     settings.entropy_keys(),
                 ),
-                *self._definition.services(bet_commands),
+                *self._definition.services(commands),
             ],
             refusals.DOMAIN,
             refusal_for_failure,
@@ -209,7 +225,7 @@ class GameProcess(Generic[Bets, Outcome]):
             bus,
             game.name,
             secrets.token_hex(8),
-            settings.advertise or f"{settings.listen.rpartition(':')[0]}:{server.port}",
+            settings.advertised(server.port),
             _as_coroutine(catalogue.placement_ids),
             registry.open_group,
             seated_here=registry.seated_counts,
@@ -219,10 +235,17 @@ class GameProcess(Generic[Bets, Outcome]):
         platform.on_change = registry.wake
         clock.on_change = registry.wake
         await registry.subscribe_to_sessions(bus)
-        watching = [publishing.run(), own_views.run(), *clock.coroutines()]
-        supervisor.start([journal.run(), catalogue.run(), platform.run(), placement.run(), *watching])
+        supervisor.start(
+            [
+                *(part.run() for part in (journal, catalogue, platform, placement, publishing, own_views)),
+                *clock.coroutines(),
+                # Only tables with caves ask who is connected.
+                *([connections.run()] if wallet_types.PLAY_POKER in game.plays else []),
+            ]
+        )
         await server.start()
         await server.set_serving(serving=True)
+        supervisor.is_serving = True
         self.ready.set()
         _log.info("the game is served", extra={"game": game.name, "listen": settings.listen, "port": server.port})
         try:
@@ -273,6 +296,10 @@ class GameProcess(Generic[Bets, Outcome]):
         registry.wake()
 
 
+def _kind_of(game: Game[Bets, Outcome]) -> TableKind[Bets, Outcome]:
+    return CaveTables() if wallet_types.PLAY_POKER in game.plays else BankedTables()
+
+
 def _as_coroutine(function: Callable[[], frozenset[str]]) -> Callable[[], Coroutine[None, None, frozenset[str]]]:
     async def call() -> frozenset[str]:
         return function()
@@ -282,6 +309,7 @@ def _as_coroutine(function: Callable[[], frozenset[str]]) -> Callable[[], Corout
 
 async def serve(settings: GameSettings, definition: GameDefinition[Bets, Outcome]) -> None:
     """Runs the process until SIGTERM or SIGINT."""
+    trace_export.start(definition.game.name, settings.otlp_endpoint)
     supervisor = TaskSupervisor(definition.game.name)
     serving = GameProcess(settings, definition, SystemClock()).run(supervisor)
     await run_until_stopped(supervisor, serving, settings.metrics_listen)

@@ -11,10 +11,12 @@ from pydantic_settings import SettingsConfigDict
 
 from services.kit.access.settings import TokenSettings
 from services.kit.bus.settings import BusSettings
+from services.kit.rpc.own_host import HostUnknown, reachable_host
 from services.kit.rpc.settings import GrpcSettings
 from services.kit.settings import Environment, ListenAddress
 from services.kit.table.journal.key_settings import EntropyKeysSettings
 from services.kit.table.wallet.service_token import ServiceTokenSettings
+from services.kit.trace_export import TraceSettings
 
 # A shorter key could be guessed.
 TABLE_KEY_BYTES_MIN = 32
@@ -38,7 +40,7 @@ class TableClockKind(StrEnum):
     ADVANCEABLE = "advanceable"
 
 
-class GameSettings(EntropyKeysSettings, ServiceTokenSettings, TokenSettings, BusSettings, GrpcSettings):
+class GameSettings(EntropyKeysSettings, ServiceTokenSettings, TokenSettings, BusSettings, GrpcSettings, TraceSettings):
     """The settings, read once at the start; each game's class sets the prefix of its variables."""
 
     model_config = SettingsConfigDict(extra="ignore", frozen=True, env_ignore_empty=True, populate_by_name=True)
@@ -53,7 +55,7 @@ class GameSettings(EntropyKeysSettings, ServiceTokenSettings, TokenSettings, Bus
     # Tables to begin with, each until the operator enters specific rules for it.
     tables: FilePath | None = None
     table_clock: TableClockKind = TableClockKind.REAL
-    # Where others reach this replica; the gateway reads it from the lease of each table.
+    # Where others reach this replica; the gateway reads it from the lease of each table. Unset: where it listens.
     advertise: str = ""
     metrics_listen: ListenAddress
     # How long a stopping service waits until its tables have finished their rounds and have another owner.
@@ -63,6 +65,18 @@ class GameSettings(EntropyKeysSettings, ServiceTokenSettings, TokenSettings, Bus
     def table_key(self) -> bytes:
         """Returns the key of the ids of players' own tables."""
         return self.table_key_file.read_bytes().strip()
+
+    def advertised(self, port: int) -> str:
+        """Returns where others reach this replica, which listens on this port."""
+        return self.advertise or f"{reachable_host(self.listen.rpartition(':')[0])}:{port}"
+
+    @model_validator(mode="after")
+    def _check_advertised(self) -> GameSettings:
+        try:
+            self.advertised(0)
+        except HostUnknown as unknown:
+            raise ValueError(f"{self.variable_name('advertise')} has to be set: {unknown}") from None
+        return self
 
     @model_validator(mode="after")
     def _check_table_clock(self) -> GameSettings:

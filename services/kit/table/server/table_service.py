@@ -24,6 +24,7 @@ from services.kit.table.game import Bets, Game, Outcome
 from services.kit.table.journal import round_messages
 from services.kit.table.journal.history import PlayerRound, RecordedRound, RoundHistory
 from services.kit.table.journal.open_rounds import OpenRounds
+from services.kit.table.journal.replay import hands
 from services.kit.table.journal.replay import pages as replay_pages
 from services.kit.table.journal.replay.computation import RoundReplay
 from services.kit.table.journal.sealing import CannotUnseal, EntropyKeys
@@ -197,15 +198,18 @@ class TableService(Generic[Bets, Outcome]):
             record.opened.placement_id, record.opened.configuration_version
         )
         ledger: wallet_pb2.Round | None
+        moved = None
         try:
             ledger = await get_whole_round(self._wallet.get_round, request.round_id)
+            if hands.is_hand(versioned_rules.configuration.play):
+                moved = await hands.read_moved(self._wallet.list_transactions, request.round_id)
         except Refused as refused:
             if refused.reason != "ROUND_UNKNOWN":
                 raise
             ledger = None
         with suppress(CannotUnseal):
             record = record.unsealed(self._entropy_keys)
-        answer = RoundReplay(record, versioned_rules.version, versioned_rules.rules, ledger).compute()
+        answer = RoundReplay(record, versioned_rules.version, versioned_rules.rules, ledger, moved).compute()
         return replay_pages.page(answer, request.page_token)
 
     # -- operators' commands ---------------------------------------------------------------------------------------
@@ -303,4 +307,7 @@ async def _own_seat(table: LiveTable[Bets, Outcome], seat: Seat | None) -> table
         own_view = await table.own_view(seat.player_id)
         if own_view is not None:
             own.own_view.CopyFrom(packed(own_view))
+    own_cave = table.own_cave(seat.player_id)
+    if own_cave is not None:
+        own.cave.CopyFrom(own_cave)
     return own

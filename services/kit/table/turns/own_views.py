@@ -18,6 +18,9 @@ from services.kit.table.game import Bets, Outcome
 from services.kit.table.turns.hand import Hand
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 
+# Own views are made right after the answers and events of the same moment have left, which players need first.
+TELL_AFTER_S = 0.003
+
 # More than any player owns: whether there is anything to decide at all.
 _ANY_AMOUNT_CENTS = 2**62
 
@@ -45,7 +48,7 @@ class OwnViews(Generic[Bets, Outcome]):
 
     async def of_player(self, player_id: str) -> Message | None:
         """Returns what a player alone may see and decide now: a decision that costs more than they have is none."""
-        if self._hand.own_view(player_id, _ANY_AMOUNT_CENTS) is None:
+        if not self._may_decide(player_id):
             return None
         return self._hand.own_view(player_id, await self._free_cents(player_id))
 
@@ -62,14 +65,24 @@ class OwnViews(Generic[Bets, Outcome]):
 
     async def _tell(self) -> None:
         while self._changed:
+            await asyncio.sleep(TELL_AFTER_S)
             self._changed = False
-            for player_id in self._hand.player_ids():
-                try:
-                    view = await self.of_player(player_id)
-                except (Refused, WalletFailed, WalletUnanswered) as failed:
-                    _log.warning("a player reads their decisions themselves", extra={"error": str(failed)})
-                    continue
-                self._tell_player(player_id, view)
+            asked = [player_id for player_id in self._hand.player_ids() if self._may_decide(player_id)]
+            for player_id in [each for each in self._told if each not in asked]:
+                self._tell_player(player_id, None)
+            # Side by side: several may be asked the same question at once, and each of their accounts is read.
+            await background.for_each(asked, self._tell_asked, len(asked))
+
+    def _may_decide(self, player_id: str) -> bool:
+        return self._hand.own_view(player_id, _ANY_AMOUNT_CENTS) is not None
+
+    async def _tell_asked(self, player_id: str) -> None:
+        try:
+            view = self._hand.own_view(player_id, await self._free_cents(player_id))
+        except (Refused, WalletFailed, WalletUnanswered) as failed:
+            _log.warning("a player reads their decisions themselves", extra={"error": str(failed)})
+        else:
+            self._tell_player(player_id, view)
 
     def _tell_player(self, player_id: str, view: Message | None) -> None:
         if view is None and not self._told.get(player_id):

@@ -7,9 +7,9 @@ back. So a player who sends it again gets the same answer, whichever of the two 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 from typing import Generic
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
@@ -41,6 +41,8 @@ class ResumedRound(Generic[Bets, Outcome]):
     paid: Mapping[str, int]
     turn_number: int
     """As players know the turn under way."""
+    shown_at: datetime
+    """When its cards lie on the table, as players were told: perhaps they are still being dealt."""
     given_back: frozenset[str] = frozenset()
     """Stakes that were taken back, or that no decision came of: a command that made one makes no other."""
 
@@ -51,16 +53,30 @@ def deal_again(
     """Returns the round that entropy, stakes and decisions of the journal give (G10)."""
     dealt = dealt_from(rules.rules, drawn)
     paid = {stake_id: cents for entry in unfinished.paid for stake_id, cents in entry.payouts}
-    resumed = ResumedRound(unfinished.opened, drawn, rules, dealt, drawn.stakes, (), paid, FIRST_TURN)
+    shown_at = drawn.drawn_at + dealing_time(rules, dealt.cards_shown)
+    resumed = ResumedRound(unfinished.opened, drawn, rules, dealt, drawn.stakes, (), paid, FIRST_TURN, shown_at)
     for moved in unfinished.moves:
         resumed = _after(resumed, moved)
     return resumed
 
 
+def dealing_time(rules: VersionedRules[Bets, Outcome], cards: int) -> timedelta:
+    """Returns how long so many cards take to be dealt on a screen."""
+    return timedelta(milliseconds=rules.configuration.dealing_ms) * cards
+
+
 def dealt_from(rules: Rules[Bets, Outcome], drawn: Drawn) -> DealtRound[Bets, Outcome]:
     """Deals a round again, as it was dealt."""
     stakes = [StakeOnTable(stake.stake_id, stake.seat, rules.read_bets(stake.bets)) for stake in drawn.stakes]
-    return rules.deal(stakes, Tape(drawn.entropy))
+    return rules.deal(stakes, Tape(drawn.entropy), drawn.cards_taken)
+
+
+def decided_from(rules: Rules[Bets, Outcome], drawn: Drawn, moves: Iterable[Moved]) -> DealtRound[Bets, Outcome]:
+    """Deals a round again, and applies the decisions on record."""
+    dealt = dealt_from(rules, drawn)
+    for moved in moves:
+        dealt = _with_move(dealt, moved)
+    return dealt
 
 
 async def reconcile(
@@ -73,7 +89,7 @@ async def reconcile(
     `DecisionsLost` where that is not enough.
     """
     known = {stake.stake_id for stake in resumed.stakes}
-    ledger = await wallet.get_round(resumed.opened.round_id)
+    ledger = await wallet.find_round(resumed.opened.round_id)
     given_back = {stake.stake_id for stake in ledger.stakes if stake.state == types_pb2.STAKE_STATE_CANCELLED}
     for stake in ledger.stakes:
         if stake.state != types_pb2.STAKE_STATE_OPEN or stake.stake_id in known:
@@ -126,20 +142,35 @@ def _decision_of(resumed: ResumedRound[Bets, Outcome], stake: types_pb2.Stake, c
         stake.placed_at.ToDatetime(UTC),
     )
     position = len(resumed.moves) + 1
-    return Moved(resumed.opened.round_id, position, own.seat, move, ActedBy.PLAYER, clock.now(), stake=journal_stake)
+    return Moved(
+        resumed.opened.round_id,
+        position,
+        own.seat,
+        move,
+        ActedBy.PLAYER,
+        clock.now(),
+        command_id=stake.stake_id,
+        stake=journal_stake,
+    )
 
 
 def _after(resumed: ResumedRound[Bets, Outcome], moved: Moved) -> ResumedRound[Bets, Outcome]:
     """Returns the round after one more decision."""
     before, stake = resumed.dealt, moved.stake
-    after = before.after(moved.seat, moved.move, "" if stake is None else stake.stake_id)
+    after = _with_move(before, moved)
     return dataclasses.replace(
         resumed,
         dealt=after,
         stakes=[*resumed.stakes, *(() if stake is None else (stake,))],
         moves=[*resumed.moves, moved],
         turn_number=next_turn_number(resumed.turn_number, before.turn, after.turn, moved.position),
+        shown_at=max(moved.moved_at, resumed.shown_at)
+        + dealing_time(resumed.rules, after.cards_shown - before.cards_shown),
     )
+
+
+def _with_move(dealt: DealtRound[Bets, Outcome], moved: Moved) -> DealtRound[Bets, Outcome]:
+    return dealt.after(moved.seat, moved.move, "" if moved.stake is None else moved.stake.stake_id)
 
 
 async def _give_back(round_id: str, stake: types_pb2.Stake, wallet: TableWallet) -> None:

@@ -13,6 +13,7 @@ from services.kit.wire_format import timestamp
 
 # How the turn after the deal is named.
 FIRST_TURN = 1
+NO_TIME = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,33 +36,76 @@ def next_turn_number(number: int, before: Turn | None, after: Turn | None, posit
     return number if same_question else position + 1
 
 
+def no_bank(_: Turn) -> timedelta:
+    """Gives no player a time bank."""
+    return NO_TIME
+
+
 class TurnClock:
     """Names the turn under way and says until when it may be decided."""
 
-    def __init__(self, pace: Pace, turn: Turn | None, number: int, cards_to_deal: int, now: datetime) -> None:
+    def __init__(
+        self,
+        pace: Pace,
+        turn: Turn | None,
+        number: int,
+        shown_at: datetime,
+        now: datetime,
+        bank_of: Callable[[Turn], timedelta] = no_bank,
+    ) -> None:
+        """`shown_at` is when the cards lie: at a takeover perhaps long ago, and the time to decide begins again.
+
+        `bank_of` says how much extra time the player in turn has when it begins.
+        """
         self._pace = pace
         self._turn = turn
+        self._bank_of = bank_of
         self.number = number
         # When the cards that were dealt last lie on the table.
-        self.shown_at = now + pace.dealing * cards_to_deal
-        # Since when it stands still.
+        self.shown_at = shown_at
+        # Since when it stands still: for the wallet, and because the platform's line to the player has failed.
         self._still_since: datetime | None = None
-        self.decide_by = self._due()
+        self.paused_since: datetime | None = None
+        # From when extra time is used up, how much of it was in the bank, and until when the turn may be decided.
+        self.extra_from: datetime | None = None
+        self._bank = self._spent_before_pause = NO_TIME
+        self.decide_by: datetime | None = None
+        self._begin(max(now, shown_at))
 
     def go_on(self, turn: Turn | None, position: int, cards_dealt: int, now: datetime) -> None:
         """Notes the turn after so many decisions, the last of which has brought so many cards."""
-        self.shown_at = max(now, self.shown_at) + self._pace.dealing * cards_dealt
+        self.deal(cards_dealt, now)
         number = next_turn_number(self.number, self._turn, turn, position)
         is_new = number != self.number
         self._turn, self.number = turn, number
         if is_new:
-            self.decide_by = self._due()
+            self._spent_before_pause = NO_TIME
+            self._begin(self.shown_at)
 
-    def _due(self) -> datetime | None:
-        """Returns until when a turn may be decided that begins when the cards lie."""
+    def deal(self, cards: int, now: datetime) -> None:
+        """Notes that so many cards are being dealt."""
+        self.shown_at = max(now, self.shown_at) + self._pace.dealing * cards
+
+    def _begin(self, at: datetime, bank: timedelta | None = None) -> None:
+        """Begins the time of the turn, with what its player has in the bank."""
+        self.paused_since = self.extra_from = self.decide_by = None
+        self._bank = NO_TIME
         if self._turn is None:
-            return None
-        return self._pace.deadline if self._pace.decision is None else self.shown_at + self._pace.decision
+            return
+        if self._pace.decision is None:
+            self.decide_by = self._pace.deadline
+            return
+        self._bank = self._bank_of(self._turn) if bank is None else bank
+        due_at = at + self._pace.decision
+        self.decide_by = due_at + self._bank
+        self.extra_from = due_at if self._bank else None
+
+    def spent(self, now: datetime) -> timedelta:
+        """Returns how much of the bank this turn has used up."""
+        if self.extra_from is None:
+            return self._spent_before_pause
+        used = min(max((self.paused_since or now) - self.extra_from, NO_TIME), self._bank)
+        return self._spent_before_pause + used
 
     @contextmanager
     def standing_still(self, now: Callable[[], datetime]) -> Iterator[None]:
@@ -71,12 +115,31 @@ class TurnClock:
             yield
         finally:
             if self._pace.decision is not None and self.decide_by is not None:
-                self.decide_by += now() - self._still_since
+                stood = now() - self._still_since
+                self.decide_by += stood
+                self.extra_from = None if self.extra_from is None else self.extra_from + stood
             self._still_since = None
+
+    def pause(self, now: datetime) -> None:
+        """Stands still until `resume`, because the player cannot be reached and it is the platform's doing."""
+        self.paused_since = now
+
+    def resume(self, now: datetime) -> None:
+        """Goes on with a fresh time to decide, and what was left in the bank (A-28)."""
+        spent, bank = self.spent(now), self._bank + self._spent_before_pause
+        self._spent_before_pause = spent
+        self._begin(max(now, self.shown_at), bank - spent)
+
+    def add(self, extra: timedelta, now: datetime) -> None:
+        """Gives the turn more time."""
+        if self.decide_by is not None:
+            begins = max(now, self.decide_by)
+            self.extra_from = self.extra_from or begins
+            self.decide_by = begins + extra
 
     def is_up(self, now: datetime) -> bool:
         """Whether the time to decide is over."""
-        return self.decide_by is not None and (self._still_since or now) >= self.decide_by
+        return self.decide_by is not None and (self._still_since or self.paused_since or now) >= self.decide_by
 
     def message(self) -> types_pb2.Turn | None:
         """Builds the public message of the turn; None if nobody decides."""
@@ -85,5 +148,7 @@ class TurnClock:
         return types_pb2.Turn(
             turn=self.number,
             seats=self._turn.seats,
-            decide_by=None if self.decide_by is None else timestamp(self.decide_by),
+            decide_by=timestamp(self.decide_by),
+            extra_time_from=timestamp(self.extra_from),
+            paused_since=timestamp(self.paused_since),
         )

@@ -7,6 +7,7 @@ from typing import TypeVar, cast
 
 import grpc
 from google.rpc.status_pb2 import Status
+from opentelemetry.trace import SpanKind
 
 from feltro.wallet.v1 import session_pb2, session_pb2_grpc, wallet_pb2, wallet_pb2_grpc
 from services.kit import trace
@@ -83,7 +84,20 @@ class GrpcWallet:
 
     async def place_stakes(self, request: wallet_pb2.PlaceStakesRequest) -> wallet_pb2.PlaceStakesResponse:
         """Sends the orders in one message, which the batcher of the stakes keeps small enough."""
-        answer = await self._call(self._ledger.PlaceStakes, request)
+        if trace.is_recording():
+            causes = {order.traceparent for order in request.orders if order.traceparent}
+            # Stakes of many calls travel together, each with its own trace: the batch is in none of them.
+            parent = causes.pop() if len(causes) == 1 else ""
+            with trace.start_span(
+                "place stakes",
+                parent,
+                kind=SpanKind.CLIENT,
+                links=causes,
+                attributes={"feltro.stakes": len(request.orders)},
+            ):
+                answer = await self._call_for_caller(self._ledger.PlaceStakes, request)
+        else:
+            answer = await self._call(self._ledger.PlaceStakes, request)
         for stake in answer.answers:
             if stake.HasField("refused"):
                 info = error_info(stake.refused)
@@ -105,6 +119,22 @@ class GrpcWallet:
 
     async def void_round(self, request: wallet_pb2.VoidRoundRequest) -> wallet_pb2.VoidRoundResponse:
         return await self._call(self._ledger.VoidRound, request)
+
+    async def buy_in(self, request: wallet_pb2.BuyInRequest) -> wallet_pb2.BuyInResponse:
+        return await self._call_for_caller(self._ledger.BuyIn, request)
+
+    async def cash_out(self, request: wallet_pb2.CashOutRequest) -> wallet_pb2.CashOutResponse:
+        return await self._call(self._ledger.CashOut, request)
+
+    async def transfer_hand(self, request: wallet_pb2.TransferHandRequest) -> wallet_pb2.TransferHandResponse:
+        return await self._call(self._ledger.TransferHand, request)
+
+    async def list_table_caves(self, table_id: str) -> Sequence[wallet_pb2.TableCave]:
+        async def get_page(request: wallet_pb2.ListTableCavesRequest) -> wallet_pb2.ListTableCavesResponse:
+            return await self._call(self._ledger.ListTableCaves, request)
+
+        request = wallet_pb2.ListTableCavesRequest(table_id=table_id, page_size=SESSIONS_PAGE_SIZE)
+        return [cave async for page in pages(get_page, request) for cave in page.caves]
 
     async def list_transactions(
         self, request: wallet_pb2.ListTransactionsRequest

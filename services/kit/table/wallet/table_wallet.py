@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
 from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
+from services.kit.refusal import Refused
 from services.kit.table.wallet.client import Wallet, WalletFailed, WalletUnanswered, get_whole_round, pages
 
 # The wait after an unanswered call, doubled each time up to the maximum (G11).
@@ -111,6 +112,73 @@ class TableWallet:
         )
         return await retry_until_answered(lambda: self.wallet.settle_round(request))
 
+    async def buy_in(
+        self,
+        account_id: str,
+        session_id: str,
+        amount_cents: int,
+        commission_cents: int,
+        *,
+        request_id: str,
+        command_digest: bytes,
+    ) -> wallet_pb2.BuyInResponse:
+        """Moves money from a player's account to their cave, and the commission on it to the house."""
+        request = wallet_pb2.BuyInRequest(
+            request_id=request_id,
+            table=self.table_ref,
+            account_id=account_id,
+            session_id=session_id,
+            amount_cents=amount_cents,
+            commission_cents=commission_cents,
+            command_digest=command_digest,
+        )
+        return await retry_until_answered(lambda: self.wallet.buy_in(request))
+
+    async def cash_out(
+        self, account_id: str, session_id: str, amount_cents: int = 0, request_id: str = ""
+    ) -> wallet_pb2.CashOutResponse:
+        """Moves a cave, or a part of it, back to its player's account; the whole of it once for each session."""
+        request = wallet_pb2.CashOutRequest(
+            request_id=request_id or f"{self.table_ref.table_id}:cash-out:{session_id}",
+            table=self.table_ref,
+            account_id=account_id,
+            session_id=session_id,
+            amount_cents=amount_cents,
+        )
+        return await retry_until_answered(lambda: self.wallet.cash_out(request))
+
+    async def transfer_hand(
+        self,
+        round_id: str,
+        seats: Sequence[wallet_pb2.SeatInHand],
+        commission_cents: int,
+        outcome: bytes,
+        sessions: Sequence[wallet_pb2.SessionInRound],
+    ) -> wallet_pb2.TransferHandResponse:
+        """Ends a hand among caves (G4).
+
+        What counts as a short cave may have changed since a former owner has sent it: then its answer is returned.
+        """
+        request = wallet_pb2.TransferHandRequest(
+            request_id=hand_request_id(round_id),
+            round=self.round_ref(round_id),
+            seats=seats,
+            commission_cents=commission_cents,
+            outcome=outcome,
+            report=wallet_pb2.RoundReport(sessions=sessions),
+        )
+        try:
+            return await retry_until_answered(lambda: self.wallet.transfer_hand(request))
+        except Refused as refused:
+            if refused.reason != "REQUEST_REUSED":
+                raise
+        first = wallet_pb2.GetFirstAnswerRequest(request_id=request.request_id)
+        return (await retry_until_answered(lambda: self.wallet.get_first_answer(first))).transferred
+
+    async def list_caves(self) -> Sequence[wallet_pb2.TableCave]:
+        """Reads the caves at the table that are not empty."""
+        return await retry_for_a_while(lambda: self.wallet.list_table_caves(self.table_ref.table_id))
+
     async def void_round(self, round_id: str, reason: str) -> wallet_pb2.VoidRoundResponse:
         request = wallet_pb2.VoidRoundRequest(
             request_id=voiding_request_id(round_id), round=self.round_ref(round_id), reason=reason
@@ -121,6 +189,15 @@ class TableWallet:
         return await get_whole_round(
             lambda request: retry_for_a_while(lambda: self.wallet.get_round(request)), round_id
         )
+
+    async def find_round(self, round_id: str) -> wallet_pb2.Round:
+        """Reads a round; one that the ledger does not know is open, and nothing of it was staked or moved."""
+        try:
+            return await self.get_round(round_id)
+        except Refused as refused:
+            if refused.reason != "ROUND_UNKNOWN":
+                raise
+            return wallet_pb2.Round(round_id=round_id, state=types_pb2.ROUND_STATE_OPEN)
 
     async def list_round_transactions(self, round_id: str) -> Sequence[types_pb2.Transaction]:
         """Reads all transactions of a round, newest first; a round of a full table fits into a few pages."""
@@ -155,6 +232,11 @@ def _payout_messages(payouts: Mapping[str, int]) -> list[wallet_pb2.StakePayout]
 def settling_request_id(round_id: str) -> str:
     """Returns the request id of a round's settlement: every owner has the same."""
     return f"{round_id}:settle"
+
+
+def hand_request_id(round_id: str) -> str:
+    """Returns the request id of a hand's transfer: every owner has the same."""
+    return f"{round_id}:hand"
 
 
 def paying_request_id(round_id: str, position: int) -> str:

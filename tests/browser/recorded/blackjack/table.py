@@ -6,18 +6,16 @@ Everything that a page gets is a message of the protos, in the JSON of the gatew
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from google.protobuf.any_pb2 import Any
-from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from feltro.blackjack.v1 import blackjack_pb2
 from feltro.table.v1 import events_pb2, table_pb2, types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from gateway.contracts import json_codec
 from services.blackjack import dealt_round, messages, specific_rules
 from services.blackjack.dealt_round import DealtBlackjack
 from services.blackjack.engine import Move, Table
@@ -25,6 +23,9 @@ from services.blackjack.game import BlackjackRules
 from services.blackjack.messages import Bets
 from services.kit.cards.card import cards_named
 from services.kit.table.game import StakeOnTable
+from services.kit.table.refusals import TableRefused
+from tests.browser.recorded.directed.messages import in_ms, moment, now, packed
+from tests.browser.recorded.directed.table import DirectedTable
 
 CREDITS_CENTS = 100_000
 # What no test reads lies behind the cards that it names.
@@ -41,22 +42,20 @@ class Options:
     places: int = 1
     places_per_player: int = 0
     double_any_score: bool = False
+    # The page's player sits there; 0 if they have to choose a seat first.
     seat: int = 1
+    # The seats of other players.
+    others: tuple[int, ...] = ()
     decision_ms: int = 20_000
     dealing_ms: int = 30
     betting_window_ms: int = 15_000
 
 
-@dataclass(slots=True)
-class ScriptedTable:
+@dataclass(slots=True, kw_only=True)
+class ScriptedTable(DirectedTable):
     """One table. Its methods are called in the thread of the connection."""
 
-    table_id: str
     options: Options
-    # Sends a notification to the page.
-    notify: Callable[[str, Message], None]
-    player_id: str = ""
-    seq: int = 10
     number: int = 1
     phase: types_pb2.Phase.ValueType = types_pb2.PHASE_BETTING
     opened_at: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -69,16 +68,18 @@ class ScriptedTable:
     decide_by: datetime | None = None
     outcome: blackjack_pb2.Outcome | None = None
     past: list[types_pb2.PastOutcome] = field(default_factory=list)
-    rounds: list[table_pb2.PlayerRound] = field(default_factory=list)
     free_cents: int = CREDITS_CENTS
     version: int = 1
     # Names of cards: what is dealt next.
     shoe: str = ""
-    # The next decision is refused like this.
-    refusal: tuple[str, Mapping[str, str]] | None = None
-    # What pages have asked for, by their methods.
-    asked: list[tuple[str, object]] = field(default_factory=list)
+    # The seat of the page's player; 0 before they sit down.
+    seat: int = 0
+    taken: set[int] = field(default_factory=set)
     _ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+    def __post_init__(self) -> None:
+        self.seat = self.options.seat
+        self.taken = {*self.options.others, self.seat} - {0}
 
     # -- what it is ---------------------------------------------------------------------------------------------------
 
@@ -130,8 +131,10 @@ class ScriptedTable:
             configuration_version=1,
             round=self.round(),
             past_outcomes=self.past,
-            seated=1,
+            seated=len(self.taken),
         )
+        for seat in () if self.options.individual else range(1, self.options.places + 1):
+            snapshot.seats.add(seat=seat, taken=seat in self.taken)
         for seat in dict.fromkeys(stake.seat for stake in self.stakes):
             bets = self.rules.together(stake.bets for stake in self.stakes if stake.seat == seat) or {}
             snapshot.bets.add(seat=seat, staked_cents=sum(bets.values()), bets=packed(messages.bets_message(bets)))
@@ -154,8 +157,10 @@ class ScriptedTable:
             round_.shown_at.CopyFrom(moment(self.shown_at))
         return round_
 
-    def own_seat(self) -> table_pb2.OwnSeat:
-        seat = table_pb2.OwnSeat(seat=self.options.seat, session_id="session", account_id="account")
+    def own_seat(self) -> table_pb2.OwnSeat | None:
+        if not self.seat:
+            return None
+        seat = table_pb2.OwnSeat(seat=self.seat, session_id=f"session-{self.table_id}", account_id="account")
         for stake in self.own_stakes():
             bets = packed(messages.bets_message(stake.bets))
             seat.stakes.add(stake_id=stake.stake_id, amount_cents=sum(stake.bets.values()), bets=bets)
@@ -164,10 +169,10 @@ class ScriptedTable:
         return seat
 
     def own_stakes(self) -> list[StakeOnTable[Bets]]:
-        return [stake for stake in self.stakes if stake.seat == self.options.seat]
+        return [stake for stake in self.stakes if stake.seat == self.seat]
 
     def own_view(self) -> blackjack_pb2.OwnView | None:
-        return None if self.dealt is None else self.dealt.own_view(self.options.seat, self.free_cents)
+        return None if self.dealt is None else self.dealt.own_view(self.seat, self.free_cents)
 
     def turn(self) -> types_pb2.Turn | None:
         turn = None if self.dealt is None else self.dealt.turn
@@ -185,6 +190,28 @@ class ScriptedTable:
             version=self.version,
         )
 
+    # -- seats --------------------------------------------------------------------------------------------------------
+
+    def enter(self, wanted: int) -> None:
+        """Seats the page's player, if the seat is free; 0 for any."""
+        if self.seat:
+            return
+        free = [seat for seat in range(1, self.options.places + 1) if seat not in self.taken]
+        if wanted in self.taken:
+            raise TableRefused("SEAT_TAKEN", "Somebody sits there.", table_id=self.table_id, seat=wanted)
+        self.seat = wanted or free[0]
+        self.sit(self.seat)
+
+    def sit(self, seat: int) -> None:
+        """Tells that a player has sat down."""
+        self.taken.add(seat)
+        self.event("seat_taken", events_pb2.SeatTaken(seat=seat))
+
+    def leave(self, seat: int) -> None:
+        """Tells that a player has left."""
+        self.taken.discard(seat)
+        self.event("seat_left", events_pb2.SeatLeft(seat=seat))
+
     # -- bets ---------------------------------------------------------------------------------------------------------
 
     def stake(self, seat: int, bets: Bets) -> str:
@@ -192,7 +219,7 @@ class ScriptedTable:
         stake_id = f"{self.round_id}:{next(self._ids)}"
         self.stakes.append(StakeOnTable(stake_id, seat, bets))
         cents = sum(bets.values())
-        if seat == self.options.seat:
+        if seat == self.seat:
             self.pay(-cents)
         placed = events_pb2.BetsPlaced(
             round_id=self.round_id,
@@ -208,7 +235,7 @@ class ScriptedTable:
         """Places the player's bet, as the service judges it."""
         on_felt = self.rules.together(stake.bets for stake in self.own_stakes())
         self.rules.add(on_felt, bets)
-        stake_id = self.stake(self.options.seat, bets)
+        stake_id = self.stake(self.seat, bets)
         answer = blackjack_pb2.PlaceBetsResponse(
             on_felt=messages.bets_message(self.rules.together(stake.bets for stake in self.own_stakes()) or {})
         )
@@ -267,6 +294,10 @@ class ScriptedTable:
         self.event("round_dealt", dealt)
         self._pay_due({})
         self._go_on()
+
+    def decide(self, request: table_pb2.ActRequest) -> table_pb2.ActResponse:
+        move = messages.read_move(request.move.value, self.options.places)
+        return self.act(self.seat, move, types_pb2.ACTED_BY_PLAYER)
 
     def act(self, seat: int, move: Move, by: types_pb2.ActedBy.ValueType) -> table_pb2.ActResponse:
         """Makes a decision as the runtime does: judged, staked, told."""
@@ -358,7 +389,7 @@ class ScriptedTable:
             )
             for stake_id, cents in due.items()
         ]
-        self.pay(sum(cents for stake_id, cents in due.items() if seats[stake_id].seat == self.options.seat))
+        self.pay(sum(cents for stake_id, cents in due.items() if seats[stake_id].seat == self.seat))
         self.event("stakes_paid", events_pb2.StakesPaid(round_id=self.round_id, results=results))
 
     def _go_on(self) -> None:
@@ -430,7 +461,7 @@ class ScriptedTable:
             table_id=self.table_id,
             regulation="805/2015",
             mode=wallet_types.MODE_DEMO,
-            session_id="session",
+            session_id=f"session-{self.table_id}",
             balance_before_cents=before_cents,
             balance_after_cents=self.free_cents,
             moves=self.moves,
@@ -455,39 +486,6 @@ class ScriptedTable:
         """Moves the player's free credits, and tells the balance."""
         self.free_cents += cents
         self.version += 1
-
-    def event(self, what: str, message: Message) -> None:
-        """Tells an event of the table by its field."""
-        self.seq += 1
-        event = events_pb2.TableEvent(table_id=self.table_id, seq=self.seq, at=now())
-        getattr(event, what).CopyFrom(message)
-        self.notify("table", event)
-
-
-def packed(message: Message) -> Any:
-    """Puts a message into an Any."""
-    holder = Any()
-    holder.Pack(message)
-    return holder
-
-
-def now() -> Timestamp:
-    return moment(datetime.now(UTC))
-
-
-def moment(at: datetime) -> Timestamp:
-    stamp = Timestamp()
-    stamp.FromDatetime(at)
-    return stamp
-
-
-def in_ms(ms: int) -> datetime:
-    return datetime.now(UTC) + timedelta(milliseconds=ms)
-
-
-def json_of(message: Message) -> object:
-    """Converts a message as the gateway does."""
-    return json_codec.to_json(message)
 
 
 def bets_in(bets: Iterable[Mapping[str, str]]) -> Bets:

@@ -45,7 +45,7 @@ _CUT = """
   const within = (box, frame) => box.left >= frame.left - 1 && box.top >= frame.top - 1
     && box.right <= frame.right + 1 && box.bottom <= frame.bottom + 1;
   const screen = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
-  const parts = ".blackjack button, .blackjack input, .blackjack-clock strong, .decision p";
+  const parts = ".seat-picker button, .blackjack button, .blackjack input, .blackjack-clock strong, .decision p";
   for (const part of document.querySelectorAll(parts)) {
     const box = (part.classList.contains("unseen") ? part.parentElement : part).getBoundingClientRect();
     const name = `${part.dataset.testid ?? part.className} ${part.textContent.slice(0, 20)}`;
@@ -76,7 +76,10 @@ def _violations(page: Page) -> list[str]:
 
 
 def _tour(felt: FeltPage, look: Callable[[str], None]) -> None:
-    """Goes through the views of a round with insurance, a soft double, a split and a result."""
+    """Sits down, and goes through the views of a round with insurance, a soft double, a split and a result."""
+    look("seats")
+    felt.part("seat-3").click()
+    felt.expect_seated()
     look("betting")
     felt.bet(3, 2).bet(5, 2)
     look("bets")
@@ -106,9 +109,10 @@ def _tour(felt: FeltPage, look: Callable[[str], None]) -> None:
 
 
 def _many(page: Page, platform: BlackjackPlatform) -> FeltPage:
-    """A table for many, of whose places the player takes two."""
+    """A table for many, where the player has to choose a seat, and bets on two places."""
     shoe = "8s Ac Ah 8d Kd 7c As 2c Th"
-    return FeltPage(page, platform.table(shoe, individual=False, places=7, places_per_player=2, seat=3)).open()
+    table = platform.table(shoe, individual=False, places=7, places_per_player=2, seat=0, others=(1, 6))
+    return FeltPage(page, table).open_to_choose()
 
 
 @pytest.mark.parametrize("device", ["desktop", "portrait"])
@@ -130,7 +134,7 @@ def test_every_view_is_accessible_and_whole_in_both_languages(
             problems.extend(f"{name} {language}: «{text}» is no text" for text in found if _MISSING.search(text))
 
         _tour(felt, look)
-    assert len(texts) == 9
+    assert len(texts) == 10
     for name, both in texts.items():
         problems.extend(f"{name}: «{text}» is in both languages" for text in sorted(both["PT"] & both["EN"]))
     assert not problems, "\n".join(problems)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import NewContext, Screenshot
 from tests.browser.recorded.blackjack.felt_page import FeltPage
 from tests.browser.recorded.blackjack.platform import BlackjackPlatform
 
@@ -97,3 +98,30 @@ def test_a_blackjack_that_cannot_be_beaten_is_paid_and_collected_at_once(
     # 20 were staked and 25 came back, while the other hand plays.
     expect(felt.part("balance").first).to_contain_text("1005")
     felt.expect_choices(["DRAW", "STAND", "GIVE_UP"])
+
+
+# What of the bar lies beyond its edge: words that a player cannot read, buttons that are half there.
+_BEYOND = """
+() => {
+  const bar = document.querySelector("[data-testid=decision]").getBoundingClientRect();
+  return [...document.querySelectorAll("[data-testid=decision] *")].filter((part) => {
+    const box = part.getBoundingClientRect();
+    return box.width > 1 && (box.top < bar.top - 1 || box.bottom > bar.bottom + 1
+      || box.left < bar.left - 1 || box.right > bar.right + 1);
+  }).map((part) => `${part.className} ${part.textContent.trim().slice(0, 40)}`);
+}
+"""
+
+
+@pytest.mark.parametrize("shoe", ["Ts Ah Kd Kc", "As Ah Kd Kc"], ids=["insurance", "even money"])
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 720), (1024, 768)], ids=str)
+def test_the_whole_question_is_read_at_a_table_that_waits(
+    new_context: NewContext, screenshot: Screenshot, size: tuple[int, int], shoe: str, platform: BlackjackPlatform
+) -> None:
+    """An individual hand stays open, and the bar says until when, below the question."""
+    width, height = size
+    page = new_context("desktop", viewport={"width": width, "height": height}).new_page()
+    felt = FeltPage(page, platform.table(shoe)).open().play()
+    expect(felt.part("open-until")).to_be_visible()
+    screenshot(page, f"blackjack-offer-{shoe[:2]}-{width}")
+    assert page.evaluate(_BEYOND) == []

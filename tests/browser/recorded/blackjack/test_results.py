@@ -74,6 +74,8 @@ def test_at_a_table_for_many_the_result_stays_readable_in_the_next_round(
     felt.expect_stage("betting")
     expect(felt.hand(2)).to_have_count(0)
     expect(felt.part("result-headline")).to_have_text("Ganhou 10 créditos")
+    # Somebody else plays on: a round without any bets would show its result at once.
+    table.do(lambda at: at.stake(3, {"3": 500}))
     table.do(lambda at: at.close())
     expect(felt.part("result-headline")).to_have_count(0)
 

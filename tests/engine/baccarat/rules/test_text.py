@@ -106,6 +106,7 @@ TABLES = [
     (table_configuration(MULTI), macau_rules()),
     (table_configuration(MULTI, wallet_pb2.MODE_DEMO), macau_rules(without_pairs=True)),
     (table_configuration(MULTI), macau_rules(prize_cap_cents=0)),
+    (table_configuration(MULTI), specific_rules(cut_card=402)),
 ]
 
 
@@ -248,6 +249,16 @@ def test_different_tables_have_different_texts() -> None:
 def test_pairs_are_mentioned_only_if_offered() -> None:
     assert "pair" in rules_page("en")
     assert "pair" not in rules_page("en", rules=specific_rules(without_pairs=True)).replace("on a pair that", "")
+
+
+@pytest.mark.rule("812/2015:32")
+def test_when_the_cards_are_shuffled_is_stated() -> None:
+    fresh, going_on = (words(rules_page("en", rules=specific_rules(cut_card=each))) for each in (0, 402))
+    assert "All of them are shuffled before every round" in fresh
+    assert "the cut card lies behind the first 402. The shoe goes on from round to round." in going_on
+    assert "They are computed for the first round of a shoe." in going_on
+    assert "cut card" not in fresh
+    assert "before every round" not in going_on
 
 
 @pytest.mark.rule("812/2015:27", "812/2015:28")

@@ -88,6 +88,7 @@ TABLES = [
     table(INDIVIDUAL, wallet_types.MODE_DEMO, result_shown_ms=0, split_pairs_only=True, splits_limit=1),
     table(MULTI, wallet_types.MODE_DEMO, without_special_prizes=True, step_cents=100),
     never_inviting(),
+    table(MULTI, cut_card=234),
 ]
 
 
@@ -171,6 +172,9 @@ def test_the_rules_and_the_tables_limits_are_stated(sentence: str) -> None:
         ({"splits_limit": 0}, "Pode desdobrar de novo sempre que", "Pode desdobrar até"),
         ({"without_insurance": True}, "Receber já", "Seguro"),
         ({"without_special_prizes": True}, "cerca de 99,7 %", "três setes"),
+        ({"cut_card": 234}, "a carta de corte fica atrás das primeiras\n234", "Antes de cada jogada baralham-se todas"),
+        # What it returns is computed for a shuffle before each round.
+        ({"cut_card": 234}, "O sapato continua de jogada em jogada", "Retorno teórico"),
     ],
 )
 def test_each_option_of_the_operator_changes_the_text(option: dict[str, int], with_it: str, without_it: str) -> None:

@@ -43,6 +43,10 @@ def digest(of: table_pb2.ActRequest) -> bytes:
     return BetCommand.of(of).digest
 
 
+# Whose decisions the seats are.
+ACCOUNTS = {2: "account-ana", 4: "account-rui"}
+
+
 def stake(stake_id: str, player_id: str, seat: int, cents: int = 500) -> JournalStake:
     return JournalStake(stake_id, "", player_id, f"account-{player_id}", f"s-{player_id}", seat, cents, b"bets", AT)
 
@@ -51,7 +55,8 @@ def moved(
     position: int, seat: int, request_id: str = "", command_digest: bytes = b"", made: JournalStake | None = None
 ) -> Moved:
     acted_by = ActedBy.PLAYER if request_id else ActedBy.CLOCK
-    return Moved(ROUND, position, seat, MOVE.SerializeToString(), acted_by, AT, request_id, command_digest, made)
+    command_id = BetCommand(request_id, b"").wallet_request_id(ACCOUNTS[seat]) if request_id else ""
+    return Moved(ROUND, position, seat, MOVE.SerializeToString(), acted_by, AT, command_id, command_digest, made)
 
 
 @dataclass
@@ -93,9 +98,9 @@ class Edge:
         recorded: RecordedRound | None = None,
         *,
         move_type: type[Message] | None = types_pb2.LocalizedText,
-        in_wallet: dict[str, str] | None = None,
+        in_wallet: dict[str, bytes] | None = None,
     ) -> None:
-        """`in_wallet` are the stakes that the wallet has placed, by its own ids of the commands."""
+        """`in_wallet` are the digests of commands that have placed stakes, by the wallet's own ids of them."""
         self.table = Table(answer)
         self.rounds_read: list[str] = []
         self._recorded = recorded
@@ -122,10 +127,9 @@ class Edge:
         return self._recorded
 
     async def _first_answer(self, asked: wallet_pb2.GetFirstAnswerRequest) -> wallet_pb2.GetFirstAnswerResponse:
-        stake_id = self._in_wallet.get(asked.request_id)
-        if stake_id is None:
-            raise Refused("REQUEST_UNKNOWN", "There was no such command.", {})
-        return wallet_pb2.GetFirstAnswerResponse(placed=wallet_pb2.PlacedStake(stake_id=stake_id))
+        if self._in_wallet[asked.request_id] != asked.command_digest:
+            raise Refused("REQUEST_REUSED", "Used.", {"request_id": "hashed"})
+        return wallet_pb2.GetFirstAnswerResponse(placed=wallet_pb2.PlacedStake(stake_id=asked.request_id))
 
 
 def turn_over() -> TableRefused:
@@ -238,18 +242,15 @@ async def test_g7_a_decision_that_has_not_counted_stays_refused(recorded: Record
 @pytest.mark.guarantee("G3")
 async def test_g3_a_decision_that_a_later_owner_knows_by_its_stake_alone_is_found_by_it() -> None:
     """Its owner ended between the stake and the journal: the next owner found the stake in the ledger."""
-    adopted = moved(2, 2, made=stake("s9", "ana", 2, 700))
-    in_wallet = {BetCommand.of(request()).wallet_request_id("account-ana"): "s9"}
-    edge = Edge(turn_over(), RecordedRound([moved(1, 2), adopted]), in_wallet=in_wallet)
+    adopted = moved(2, 2, "r1", made=stake("s9", "ana", 2, 700))
+    edge = Edge(
+        turn_over(), RecordedRound([moved(1, 2), adopted]), in_wallet={adopted.command_id: digest(request(turn=3))}
+    )
     assert (await edge.act(request())).position == 2
     assert (await edge.refusal(request("r2"))).reason == "TURN_OVER"
-
-
-@pytest.mark.guarantee("G3")
-async def test_g3_a_stake_that_went_back_made_no_decision() -> None:
-    in_wallet = {BetCommand.of(request()).wallet_request_id("account-ana"): "given back"}
-    edge = Edge(turn_over(), RecordedRound([moved(1, 2, made=stake("s9", "ana", 2))]), in_wallet=in_wallet)
-    assert (await edge.refusal(request())).reason == "TURN_OVER"
+    # The wallet knows what it was for.
+    reused = await edge.refusal(request(turn=4))
+    assert (reused.reason, reused.facts) == ("REQUEST_REUSED", {"request_id": "r1"})
 
 
 @pytest.mark.parametrize(

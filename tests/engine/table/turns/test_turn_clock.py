@@ -17,7 +17,7 @@ FIRST, SECOND = Turn((1,), at_once=False, defaults=()), Turn((2,), at_once=False
 
 
 def after_deal(turn: Turn | None, cards: int = 6, pace: Pace = SHARED) -> TurnClock:
-    return TurnClock(pace, turn, FIRST_TURN, cards, NOW)
+    return TurnClock(pace, turn, FIRST_TURN, NOW + cards * CARD, NOW)
 
 
 @pytest.mark.rule("903-B/2015:6.1.4")
@@ -27,6 +27,14 @@ def test_the_time_to_decide_begins_when_the_cards_lie() -> None:
     assert clock.decide_by == NOW + 6 * CARD + DECISION
     assert not clock.is_up(NOW + 6 * CARD + DECISION - timedelta(microseconds=1))
     assert clock.is_up(NOW + 6 * CARD + DECISION)
+
+
+@pytest.mark.rule("903-B/2015:6.1.4")
+def test_at_a_takeover_the_time_begins_again_but_not_before_the_cards_lie() -> None:
+    long_dealt = TurnClock(SHARED, SECOND, 3, NOW - DECISION, NOW)
+    assert (long_dealt.shown_at, long_dealt.decide_by) == (NOW - DECISION, NOW + DECISION)
+    being_dealt = TurnClock(SHARED, SECOND, 3, NOW + 2 * CARD, NOW)
+    assert (being_dealt.shown_at, being_dealt.decide_by) == (NOW + 2 * CARD, NOW + 2 * CARD + DECISION)
 
 
 def test_cards_of_a_quick_decision_are_dealt_behind_those_that_are_still_being_dealt() -> None:

@@ -173,6 +173,12 @@ async def test_a_session_started_at_the_wallet_seats_its_player(driver: Roulette
     assert await driver.wait_for_open_round(seated_player)
 
 
+async def test_a_table_where_any_seat_is_as_good_as_another_lists_none(driver: RouletteDriver) -> None:
+    player = await driver.seat_new_player(await driver.new_table())
+    shown = (await driver.get_table(player)).table
+    assert (shown.seated, list(shown.seats)) == (1, [])
+
+
 async def test_nobody_enters_without_an_account_or_a_table(driver: RouletteDriver, regulation: str) -> None:
     nobody = driver.unique_name("nobody")
 

@@ -100,6 +100,16 @@ async def test_a_newer_view_replaces_one_that_still_waits_at_the_same_table(hear
     assert [changed for _, changed in heard.views] == [view("ana", 3), view("ana", 1, "other")]
 
 
+async def test_a_view_and_a_place_on_the_waiting_list_do_not_replace_each_other(heard: Heard, game_bus: Nats) -> None:
+    place = events_pb2.OwnViewChanged(table_id="salon", player_id="ana", waiting=events_pb2.WaitingPlace())
+    publisher = BusOwnViews(game_bus, GAME)
+    publisher.publish(place)
+    publisher.publish(view("ana", 1))
+    async with running(publisher):
+        await until(lambda: len(heard.views) == 2)
+    assert [changed for _, changed in heard.views] == [place, view("ana", 1)]
+
+
 @pytest.mark.guarantee("G11")
 async def test_g11_only_so_many_views_wait(heard: Heard, game_bus: Nats, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_views, "WAITING_LIMIT", 2)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,19 +11,20 @@ import asyncpg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from services.kit.database import postgresql
 from services.kit.paging import PageRequest
 from services.kit.table.fencing import StaleOwner
-from services.kit.table.journal.entries import ActedBy, Ended, UnfinishedRound
+from services.kit.table.journal.entries import ActedBy, CommandUsed, Ended, UnfinishedRound
 from services.kit.table.journal.history import PlayerRound, RoundHistory, RoundRecord
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.rows.entry_rows import JournalContradiction
 from tests.service.table.conftest import ENTROPY_KEYS
 from tests.service.table.entries import dealt, drawn, moved, opened, paid, settled, stakes, void, write_round
-from tests.service.table.journal.test_postgres import assert_refused, writer_held_up
+from tests.service.table.journal.test_postgres import MOMENTS, assert_refused, kill_writer_once, writer_held_up
 
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
+
+pytestmark = pytest.mark.usefixtures("cached_or_read")
 
 TABLES = ("rounds", "draws", "moves", "paid", "stakes", "endings", "payouts", "player_results")
 ROUND = "t1.1"
@@ -43,6 +43,87 @@ async def deal(journal: PostgresJournal, round_id: str = ROUND, epoch: int = 1) 
     table, _, number = round_id.rpartition(".")
     await journal.write_opened(epoch, opened(table, int(number)))
     await journal.write_drawn(epoch, dealt(round_id))
+
+
+@pytest.mark.guarantee("G3")
+async def test_g3_commands_are_known_by_their_decisions_and_stakes(
+    journal: PostgresJournal, service_connection: Connection
+) -> None:
+    """The clock's decisions have none."""
+    epoch = await journal.take_ownership("t1")
+    await deal(journal)
+    free, staking = moved(ROUND, 1), moved(ROUND, 2, stake_id="t1.1-raise")
+    by_clock = replace(moved(ROUND, 3), command_id="", command_digest=b"", acted_by=ActedBy.CLOCK)
+    for entry in (free, staking, by_clock):
+        await journal.write_moved(epoch, entry)
+    assert staking.stake is not None
+    for command_id in (free.command_id, staking.command_id, staking.stake.stake_id, dealt(ROUND).stakes[0].stake_id):
+        assert await journal.has_command(command_id)
+    for command_id in ("another", ""):
+        assert not await journal.has_command(command_id)
+
+
+@pytest.mark.guarantee("G3")
+async def test_g3_a_command_that_was_used_decides_nothing_more(
+    journal: PostgresJournal, service_connection: Connection
+) -> None:
+    """Neither that of another decision, nor that of a stake; a decision that is written again is still the same."""
+    epochs = {table: await journal.take_ownership(table) for table in ("t1", "t2")}
+    for table, epoch in epochs.items():
+        await deal(journal, f"{table}.1", epoch)
+    free, staking = moved(ROUND, 1), moved(ROUND, 2, stake_id="t1.1-raise")
+    for entry in (free, staking):
+        await journal.write_moved(epochs["t1"], entry)
+    before = await row_counts(service_connection)
+    of_stake = dealt(ROUND).stakes[0].stake_id
+    for command_id in (free.command_id, staking.command_id, of_stake):
+        with pytest.raises(CommandUsed):
+            await journal.write_moved(epochs["t2"], replace(moved("t2.1", 1), command_id=command_id))
+    await journal.write_moved(epochs["t1"], free)
+    assert await row_counts(service_connection) == before
+
+    await journal.write_moved(epochs["t2"], moved("t2.1", 1))
+    with pytest.raises(StaleOwner):
+        await journal.write_moved(epochs["t2"] - 1, replace(moved("t2.1", 2), command_id=free.command_id))
+
+
+@pytest.mark.guarantee("G3")
+async def test_g3_a_used_command_keeps_no_other_entry_from_being_written(
+    journal: PostgresJournal, service_connection: Connection, owner_connection: Connection
+) -> None:
+    await journal.take_ownership("held")
+    epochs = {table: await journal.take_ownership(table) for table in ("t1", "t2")}
+    for table, epoch in epochs.items():
+        await deal(journal, f"{table}.1", epoch)
+    used = moved(ROUND, 1)
+    await journal.write_moved(epochs["t1"], used)
+    async with writer_held_up(journal, service_connection, owner_connection) as first:
+        entries = [
+            asyncio.create_task(journal.write_moved(epochs["t1"], moved(ROUND, 2))),
+            asyncio.create_task(
+                journal.write_moved(epochs["t2"], replace(moved("t2.1", 1), command_id=used.command_id))
+            ),
+        ]
+        await asyncio.sleep(0)
+    await first
+    written, refused = await asyncio.gather(*entries, return_exceptions=True)
+    assert written is None
+    assert isinstance(refused, CommandUsed)
+    assert [(await row_counts(service_connection))["moves"], len(await journal.unfinished_rounds("t2"))] == [2, 1]
+
+
+@pytest.mark.guarantee("G9")
+async def test_g9_whether_a_command_is_known_is_asked_until_the_database_answers(
+    journal: PostgresJournal, service_connection: Connection
+) -> None:
+    """The server has closed every connection of the pool meanwhile."""
+    for _ in range(2):
+        assert not await journal.has_command("another")
+        await service_connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'test'"
+            " AND datname = current_database()"
+        )
+    assert not await journal.has_command("another")
 
 
 async def test_a_round_with_decisions_is_read_back_as_it_was_written(journal: PostgresJournal) -> None:
@@ -195,7 +276,7 @@ async def test_a_decision_that_contradicts_the_record_is_refused(
         moved(ROUND, 1, stake_id="t1.1-raise", move=b"other"),
         moved(ROUND, 1, stake_id="t1.1-raise", seat=2),
         replace(moved(ROUND, 1, stake_id="t1.1-raise"), acted_by=ActedBy.CLOCK),
-        replace(moved(ROUND, 1, stake_id="t1.1-raise"), request_id="another"),
+        replace(moved(ROUND, 1, stake_id="t1.1-raise"), command_id="another"),
         replace(moved(ROUND, 1, stake_id="t1.1-raise"), command_digest=b"another"),
     ):
         await assert_refused(journal.write_moved(epoch, other), JournalContradiction, "G6: decision 1 .* another one")
@@ -334,7 +415,7 @@ async def test_g6_a_contradicting_decision_harms_no_neighbour(
 
 
 @pytest.mark.guarantee("G5")
-@pytest.mark.parametrize("moment", ["before the lock", "before the commit", "after the commit"])
+@pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("step", ["draw", "decision", "payment", "ending"])
 async def test_g5_a_connection_killed_at_any_step_loses_nothing(
     journal: PostgresJournal,
@@ -345,30 +426,10 @@ async def test_g5_a_connection_killed_at_any_step_loses_nothing(
 ) -> None:
     epoch = await journal.take_ownership("t1")
     await journal.write_opened(epoch, opened("t1", 1))
-    kill = "SELECT pid, pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'test journal'"
-    transaction, killed, current = postgresql.DirectConnection.transaction, list[int](), ""
-
-    async def kill_writer() -> None:
-        killed.extend(row[0] for row in await service_connection.fetch(kill))
-
-    @asynccontextmanager
-    async def interrupted(connection: postgresql.DirectConnection) -> AsyncIterator[None]:
-        if killed or current != step:
-            async with transaction(connection):
-                yield
-            return
-        if moment == "before the lock":
-            await kill_writer()
-        async with transaction(connection):
-            yield
-            if moment == "before the commit":
-                await kill_writer()
-        await kill_writer()
-        raise asyncpg.ConnectionDoesNotExistError("the answer to COMMIT was lost")
-
-    monkeypatch.setattr(postgresql.DirectConnection, "transaction", interrupted)
+    current = ""
+    killed = kill_writer_once(monkeypatch, service_connection, moment, lambda: current == step)
     payouts = [("t1.1-0", 3), ("t1.1-1", 0), ("t1.1-raise", 9)]
-    for current, write in (  # noqa: B007 - `interrupted` reads it
+    for current, write in (  # noqa: B007 - the lambda reads it
         ("draw", journal.write_drawn(epoch, dealt(ROUND))),
         ("decision", journal.write_moved(epoch, moved(ROUND, 1, stake_id="t1.1-raise"))),
         ("payment", journal.write_paid(epoch, paid(ROUND, 1, _raise=9))),

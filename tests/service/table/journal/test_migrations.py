@@ -43,6 +43,8 @@ async def test_older_rounds_have_no_recorded_draw_trigger(
     owner_connection: Connection,
 ) -> None:
     """Older software wrote before the migration, and goes on beside the new until it is replaced."""
+    await owner_connection.execute(UNDO_0006)
+    await owner_connection.execute(UNDO_0004)
     await owner_connection.execute(UNDO_0003)
     await owner_connection.execute(UNDO_0002)
     older = importlib.import_module("services.kit.table.migrations.versions.0001_tables")
@@ -71,6 +73,11 @@ async def test_older_rounds_have_no_recorded_draw_trigger(
     await write_round(journal, epoch, opened("t1", 1), ["ana"])
 
 
+UNDO_0006 = "DROP TABLE kept_lineups"
+UNDO_0004 = """
+ALTER TABLE draws DROP COLUMN shoe_round_id, DROP COLUMN cards_taken;
+UPDATE alembic_version SET version_num = '0003'
+"""
 UNDO_0003 = """
 DROP TABLE moves, paid, seats;
 ALTER TABLE draws DROP COLUMN entropy_key, DROP COLUMN stake_count, ALTER COLUMN outcome SET NOT NULL;

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import asyncpg
 import pytest
@@ -19,6 +19,7 @@ from services.kit.table.journal import postgres
 from services.kit.table.journal.entries import DrawTrigger, Ended, Ending
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.rows.entry_rows import JournalContradiction
+from services.kit.table.journal.rows.statements import READ_STATES
 from services.kit.table.refusals import TableRefused
 from tests.processes.databases import GameDatabase
 from tests.service.table.conftest import running_journal
@@ -26,6 +27,8 @@ from tests.service.table.entries import AT, drawn, opened, settled, stakes, void
 
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
+
+pytestmark = pytest.mark.usefixtures("cached_or_read")
 
 TABLES = ("rounds", "draws", "stakes", "endings", "payouts", "player_results")
 
@@ -60,6 +63,39 @@ async def writer_held_up(
         first = asyncio.create_task(journal.write_opened(1, opened(placement_id, 1)))
         await wait_for_lock(service_connection)
         yield first
+
+
+# When the connection of the writer dies.
+MOMENTS = ("before the statement", "before the commit", "after the commit")
+
+
+def kill_writer_once(
+    monkeypatch: pytest.MonkeyPatch, connection: Connection, moment: str, is_meant: Callable[[], bool] = lambda: True
+) -> list[int]:
+    """Kills the writer's connection at this moment of the next group, once it is meant; fills the list when it does."""
+    killed: list[int] = []
+    fetch = postgresql.DirectConnection.fetch
+    kill = "SELECT pid, pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'test journal'"
+
+    async def kill_writer() -> None:
+        killed.extend(row[0] for row in await connection.fetch(kill))
+
+    async def interrupted(writer: postgresql.DirectConnection, statement: str, *values: object) -> Sequence[Any]:
+        if killed or statement == READ_STATES or not is_meant():
+            return await fetch(writer, statement, *values)
+        if moment == "before the statement":
+            await kill_writer()
+            return await fetch(writer, statement, *values)
+        if moment == "before the commit":
+            async with writer.transaction():
+                await fetch(writer, statement, *values)
+                await kill_writer()
+        await fetch(writer, statement, *values)
+        await kill_writer()
+        raise asyncpg.ConnectionDoesNotExistError("the answer was lost")
+
+    monkeypatch.setattr(postgresql.DirectConnection, "fetch", interrupted)
+    return killed
 
 
 async def assert_refused(writing: Awaitable[object], reason: type[BaseException], match: str | None = None) -> None:
@@ -216,14 +252,16 @@ async def test_g8_a_takeover_waits_for_the_owners_write(
 ) -> None:
     """The next owner finds what the owner had begun to write."""
     await journal.take_ownership("t1")
-    async with owner_connection.transaction():
-        # The writer may read, and waits before it writes.
-        await owner_connection.execute("LOCK TABLE rounds IN EXCLUSIVE MODE")
-        writing = asyncio.create_task(journal.write_opened(1, opened("t1", 1)))
-        await wait_for_lock(service_connection)
-        taking = asyncio.create_task(journal.take_ownership("t1"))
-        await wait_for_lock(service_connection, 2)
-        assert not taking.done()
+    # The writer has looked at the owner, and waits for a row of the same round that may still go away.
+    in_the_way = owner_connection.transaction()
+    await in_the_way.start()
+    await owner_connection.execute("INSERT INTO rounds VALUES (0, 't1.1', 't1', 't1', 1, 1, 1, $1, NULL)", AT)
+    writing = asyncio.create_task(journal.write_opened(1, opened("t1", 1)))
+    await wait_for_lock(service_connection)
+    taking = asyncio.create_task(journal.take_ownership("t1"))
+    await wait_for_lock(service_connection, 2)
+    assert not taking.done()
+    await in_the_way.rollback()
     assert await taking == 2
     assert [found.opened.round_id for found in await journal.unfinished_rounds("t1")] == ["t1.1"]
     await writing
@@ -470,8 +508,8 @@ async def test_g11_a_writer_waits_while_the_queue_is_full(
 
 
 @pytest.mark.guarantee("G5")
-@pytest.mark.parametrize("moment", ["before the lock", "before the commit", "after the commit"])
-async def test_g5_a_connection_killed_mid_transaction_loses_nothing(
+@pytest.mark.parametrize("moment", MOMENTS)
+async def test_g5_a_connection_killed_while_it_writes_loses_nothing(
     journal: PostgresJournal,
     service_connection: Connection,
     owner_connection: Connection,
@@ -483,31 +521,8 @@ async def test_g5_a_connection_killed_mid_transaction_loses_nothing(
         await journal.take_ownership(placement_id)
     for table in ("t1", "t2"):
         await journal.write_opened(1, opened(table, 1))
-    killed: list[int] = []
-    kill = "SELECT pid, pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'test journal'"
-
-    async def kill_writer() -> None:
-        killed.extend(row[0] for row in await service_connection.fetch(kill))
-
-    transaction = postgresql.DirectConnection.transaction
-
-    @asynccontextmanager
-    async def interrupted(connection: postgresql.DirectConnection) -> AsyncIterator[None]:
-        if killed:
-            async with transaction(connection):
-                yield
-            return
-        if moment == "before the lock":
-            await kill_writer()
-        async with transaction(connection):
-            yield
-            if moment == "before the commit":
-                await kill_writer()
-        await kill_writer()
-        raise asyncpg.ConnectionDoesNotExistError("the answer to COMMIT was lost")
-
     async with writer_held_up(journal, service_connection, owner_connection) as first:
-        monkeypatch.setattr(postgresql.DirectConnection, "transaction", interrupted)
+        killed = kill_writer_once(monkeypatch, service_connection, moment)
         draw = drawn("t2.1")
         entries = [
             journal.write_drawn(1, drawn("t1.1")),
@@ -530,7 +545,7 @@ async def test_g5_a_connection_killed_mid_transaction_loses_nothing(
 
 
 @pytest.mark.guarantee("G5")
-async def test_g5_an_entry_survives_the_server_ending_an_idle_transaction(
+async def test_g5_an_entry_survives_the_server_ending_the_connection_that_waits(
     journal: PostgresJournal, service_connection: Connection, owner_connection: Connection
 ) -> None:
     await journal.take_ownership("t1")
@@ -580,20 +595,21 @@ async def test_g3_rows_that_appear_between_read_and_write_are_read_again(
     await journal.take_ownership("t1")
     await journal.write_opened(1, opened("t1", 1))
     fetch = postgresql.DirectConnection.fetch
-    statements: list[str] = []
+    written: list[str] = []
 
-    async def fetch_late(connection: postgresql.DirectConnection, statement: str, *values: object) -> object:
-        rows = await fetch(connection, statement, *values)
-        statements.append(statement)
-        if len(statements) == 1:
-            await owner_connection.execute(
-                "INSERT INTO draws SELECT round_no, 1, $1, $1, 'entropy', '17', '{}' FROM rounds", AT
-            )
-        return rows
+    async def fetch_late(connection: postgresql.DirectConnection, statement: str, *values: object) -> Sequence[Any]:
+        if statement != READ_STATES:
+            if not written:
+                await owner_connection.execute(
+                    "INSERT INTO draws SELECT round_no, 1, $1, $1, 'entropy', '17', '{}' FROM rounds", AT
+                )
+            written.append(statement)
+        return await fetch(connection, statement, *values)
 
     monkeypatch.setattr(postgresql.DirectConnection, "fetch", fetch_late)
     await journal.write_drawn(1, drawn("t1.1"))
     assert (await row_counts(service_connection))["draws"] == 1
+    assert len(written) == 2
 
 
 async def test_a_caller_that_gives_up_before_its_turn_writes_nothing(

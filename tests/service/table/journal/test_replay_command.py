@@ -504,7 +504,7 @@ async def test_an_unchecked_round_is_never_called_right(dealer: Dealer, tmp_path
         assert "Traceback" not in output
     for arguments, sentence in (
         (("french.999",), "the journal has no round 'french.999'"),
-        ((drawn.round_id, "--game", "poker"), "there is no game 'poker'"),
+        ((drawn.round_id, "--game", "chess"), "there is no game 'chess'"),
         ((drawn.round_id, "--all"), "name one round, or --all"),
         ((drawn.round_id, "--table", "french"), "go with --all"),
         ((), "name one round, or --all"),

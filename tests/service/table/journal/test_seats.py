@@ -102,3 +102,19 @@ async def test_the_database_lets_a_seat_be_left_once(
     for statement in ("UPDATE seats SET left_at = now()", "UPDATE seats SET left_at = NULL"):
         with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="seats is append-only"):
             await service_connection.execute(statement)
+
+
+@pytest.mark.guarantee("G8")
+async def test_g8_a_lineup_is_kept_for_the_next_owner_and_only_its_owner_may_change_it(
+    seats: Seats, journal: PostgresJournal
+) -> None:
+    first = await journal.take_ownership("t1")
+    assert await seats.lineup("t1") == b""
+    await seats.keep_lineup("t1", "t1", first, b"one", AT)
+    await seats.keep_lineup("t1", "t1", first, b"two", LATER)
+    second = await journal.take_ownership("t1")
+    assert await seats.lineup("t1") == b"two"
+    with pytest.raises(StaleOwner):
+        await seats.keep_lineup("t1", "t1", first, b"stale", LATER)
+    await seats.keep_lineup("t1", "t1", second, b"three", LATER)
+    assert (await seats.lineup("t1"), await seats.lineup("t2")) == (b"three", b"")

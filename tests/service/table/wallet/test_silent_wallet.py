@@ -66,6 +66,7 @@ def owned(wallet: SilentWallet) -> OwnedTables[Any, Any]:
     nothing = cast("Any", None)
     dependencies = RuntimeDependencies(
         game=nothing,
+        kind=nothing,
         catalogue=cast("Any", Catalogue()),
         wallet=cast("Any", wallet),
         journal=nothing,

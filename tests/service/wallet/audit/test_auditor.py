@@ -208,6 +208,128 @@ FAULTS = [
         "Account {caves[0]}",
     ),
     Fault(
+        "a pool below zero",
+        "ALTER TABLE accounts DROP CONSTRAINT accounts_never_below_zero;"
+        " UPDATE accounts SET free_cents = -3 WHERE account_no = {tournament.pool_no}",
+        "never-below-zero",
+        "Account {tournament.pool_no}",
+    ),
+    Fault(
+        "a pool that holds another amount",
+        "UPDATE accounts SET free_cents = free_cents - 1 WHERE account_no = {tournament.pool_no}",
+        "pools",
+        "The pool of tournament {tournament.no} (sunday) holds 299 cents; 1900 cents were paid in for it and 1600 paid"
+        " out of it.",
+    ),
+    Fault(
+        "a closed tournament whose pool holds money",
+        "UPDATE accounts SET free_cents = 7 WHERE account_no = {closed.pool_no};"
+        " INSERT INTO tournament_pay_ins VALUES (777, {closed.no}, {gil.no}, 1, 7, 0, 0, now())",
+        "pools",
+        "The pool of tournament {closed.no} (saturday) holds 7 cents; 1007 cents were paid in for it and 1000 paid out"
+        " of it. It is closed since 2026-11-18 12:00:00+00.",
+    ),
+    Fault(
+        "a tournament without a pool",
+        "UPDATE tables SET pool_no = {roulette.bank_no} WHERE table_no = {tournament.no}",
+        "accounts-belong",
+        "Tournament {tournament.no} (sunday) names account {roulette.bank_no} as its pool, which is another's",
+    ),
+    Fault(
+        "a pool of another mode",
+        "UPDATE accounts SET mode = 2 WHERE account_no = {tournament.pool_no}",
+        "accounts-belong",
+        "Account {tournament.pool_no}",
+    ),
+    Fault(
+        "a fee that was booked as prize",
+        "UPDATE tournament_pay_ins SET prize_cents = 700, fee_cents = 0 WHERE transfer_no = {pay_ins[0]}",
+        "pay-ins",
+        "moved 1000 cents of account {gil.no}, 900 to the pool of table {tournament.no} and 100 to the bank, for"
+        " tournament sunday; its pay-in says 1000 for prizes and bounties and 0 of fee, of account {gil.no}",
+    ),
+    Fault(
+        "a pay-in that nobody recorded",
+        "DELETE FROM tournament_pay_ins WHERE transfer_no = {pay_ins[0]}",
+        "pay-ins",
+        "Transfer {pay_ins[0]} (request",
+    ),
+    Fault(
+        "a pay-in that was never paid",
+        "INSERT INTO tournament_pay_ins VALUES (777, {tournament.no}, {gil.no}, 1, 7, 0, 0, now())",
+        "pay-ins",
+        "Transfer 777 (request ) moved 0 cents",
+    ),
+    Fault(
+        "a pay-in of another player",
+        "UPDATE tournament_pay_ins SET account_no = {ana.no} WHERE transfer_no = {pay_ins[0]}",
+        "pay-ins",
+        "moved 1000 cents of account {gil.no}",
+    ),
+    Fault(
+        "a pay-in under the name of another tournament",
+        "UPDATE transfers SET reference = 'saturday' WHERE transfer_no = {pay_ins[0]}",
+        "pay-ins",
+        "for tournament saturday;",
+    ),
+    Fault(
+        "an award that was not paid",
+        "UPDATE tournament_awards SET amount_cents = 801 WHERE transfer_no = {prize_no}",
+        "awards",
+        "Transfer {prize_no}, account {gil.no}: it paid 800 cents, its awards say 801.",
+    ),
+    Fault(
+        "an award of another player",
+        "UPDATE tournament_awards SET account_no = {ana.no} WHERE transfer_no = {prize_no}",
+        "awards",
+        "Transfer {prize_no}, account {ana.no}: it paid 0 cents, its awards say 800.",
+    ),
+    Fault(
+        "money of the bank without a name",
+        "DELETE FROM tournament_bank_payments WHERE transfer_no = {prize_no}",
+        "awards",
+        "took 600 cents from pools and 200 from banks of tables {tournament.no} to {tournament.no}, for tournament"
+        " sunday; its awards are 800 cents in tables {tournament.no} to {tournament.no}, 0 of them fees, and the bank"
+        " added 0",
+    ),
+    Fault(
+        "money of the bank that was not paid",
+        "INSERT INTO tournament_bank_payments VALUES ({refund_no}, {tournament.no}, 0, 9)",
+        "awards",
+        "and the bank added 9 in table {tournament.no}.",
+    ),
+    Fault(
+        "an award in another tournament",
+        "UPDATE tournament_awards SET table_no = {closed.no} WHERE transfer_no = {prize_no}",
+        "awards",
+        "its awards are 800 cents in tables {closed.no} to {closed.no}",
+    ),
+    Fault(
+        "a refund of what another had paid",
+        "UPDATE tournament_pay_ins SET account_no = {ana.no} WHERE transfer_no = {pay_ins[1]}",
+        "awards",
+        "(transfer {refund_no}) gives 1100 cents of transfer {pay_ins[1]} back to account {gil.no} in tournament"
+        " {tournament.no}; account {ana.no} had paid 1100 cents into tournament {tournament.no}.",
+    ),
+    Fault(
+        "a refund of nothing",
+        "DELETE FROM tournament_pay_ins WHERE transfer_no = {pay_ins[1]}",
+        "awards",
+        "there is no such pay-in.",
+    ),
+    Fault(
+        "a large prize of a tournament that says another amount",
+        "UPDATE relevant_events SET amount_cents = 801 WHERE transfer_no = {prize_no}",
+        "relevant-events",
+        "says that transfer {prize_no} moved 801 cents of account {gil.no}",
+    ),
+    Fault(
+        "a large prize of a round without a session",
+        "UPDATE relevant_events SET session_no = NULL WHERE transfer_no = {settle_no}",
+        "relevant-events",
+        "says that transfer {settle_no} moved 400 cents of account {ana.no}",
+    ),
+    Fault(
         "locked without a stake",
         "DELETE FROM stakes WHERE stake_no = {stakes[2]}",
         "locked",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from sqlalchemy import text
 
+from feltro.wallet.v1 import tournament_pb2
 from services.wallet.audit.auditor import Auditor, connect
 from services.wallet.audit.transfer_shapes import SHAPES
 from services.wallet.model.state import Mode, Play, RoundState, TransferKind
@@ -359,6 +360,19 @@ async def test_every_transfer_of_the_wallet_has_its_shape(wallet_database: Walle
         await wallet.transfer_hand("poker-1", "nobody-bet")
         await wallet.cash_out(ana, 300)
         await wallet.cash_out(ana)
+
+        await wallet.open_tournament("sunday")
+        entries = [await wallet.pay_in("sunday", seat.account_id, 500, fee) for seat, fee in ((ana, 50), (rui, 0))]
+        refund = tournament_pb2.Award(
+            account_id=ana.account_id,
+            reason=tournament_pb2.AWARD_REASON_REFUND,
+            amount_cents=550,
+            refunded_request_id=entries[0],
+        )
+        prize = tournament_pb2.Award(
+            account_id=rui.account_id, reason=tournament_pb2.AWARD_REASON_PRIZE, amount_cents=900
+        )
+        await wallet.pay_out("sunday", [refund, prize], overlay_cents=400)
 
         async with wallet.engine.connect() as connection:
             kinds = (await connection.execute(text("SELECT DISTINCT kind FROM transfers"))).scalars().all()

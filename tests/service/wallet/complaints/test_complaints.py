@@ -17,11 +17,11 @@ from services.kit.access.identity import Caller
 from services.kit.database import postgresql
 from services.kit.refusal import Refused
 from services.kit.rpc.status import code_of, status_from
-from services.wallet.audit.auditor import Auditor
 from services.wallet.complaints import states
 from services.wallet.complaints.states import ActionImpossible, ComplaintAction, ComplaintState
 from services.wallet.outbox import facts
 from services.wallet.server.complaint_service import TEXT_CHARACTERS_LIMIT, ComplaintService
+from tests.processes import ledger_audit
 from tests.processes.databases import connect_asyncpg
 from tests.processes.wallet import WalletClient, refusal_reason
 from tests.service.wallet.ledger_writer import LedgerWriter, SmallLedger, small_ledger
@@ -593,12 +593,8 @@ async def test_the_audit_finds_nothing_wrong_with_complaints(
     await complaints.answer(reference)
     await complaints.add(reference)
     await complaints.file(session_id=str(complaints.ledger.ended.session_id))
-    engine = postgresql.connect(wallet_database.url, "test", connections=1)
-    violations: list[str] = []
     # The service's clock is ahead of the database's, so its facts in the outbox are not old.
-    await Auditor(engine).run(lambda _, sentence: violations.append(sentence))
-    await engine.dispose()
-    assert violations == []
+    assert await ledger_audit.violations_at(wallet_database.url) == []
 
 
 # -- over gRPC --------------------------------------------------------------------------------------------------------

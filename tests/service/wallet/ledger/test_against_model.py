@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 # FELTRO_TEST_EFFORT=10 runs ten times as many examples.
 EFFORT = int(os.environ.get("FELTRO_TEST_EFFORT", "1"))
 EXAMPLES, STEPS, AT_ONCE = 30 * EFFORT, 14, 5
+# It takes longer than all commands of a step.
+AUDITED_EVERY = 5
 
 SETTINGS = settings(
     max_examples=EXAMPLES,
@@ -217,6 +219,11 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_audit_holds(self) -> None:
+        """Of the whole ledger, which only grows: what is wrong after one step is wrong at the end, too."""
+        if len(self.history) % AUDITED_EVERY == 0:
+            self._audit()
+
+    def _audit(self) -> None:
         violations = self.replicas.run(self.replicas.violations())
         self.replicas.check(not violations, lambda: f"the audit found {violations} after:\n{self._report()}")
 
@@ -243,6 +250,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if self.ledgers:
+            self._audit()
             self.replicas.run(self._compare_rounds())
 
     async def _compare_rounds(self) -> None:

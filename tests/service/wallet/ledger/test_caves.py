@@ -16,6 +16,7 @@ from tests.service.wallet.in_process_wallet import (
     POKER,
     InProcessWallet,
     Seat,
+    caller,
     round_ref,
 )
 
@@ -181,3 +182,48 @@ async def test_poker_and_banked_tables_accept_only_their_commands(wallet: InProc
         with pytest.raises(Refused) as refused:
             await wrong
         assert refused.value.reason == "WRONG_PLAY"
+
+
+@pytest.mark.parametrize("page_size", [0, 1])
+async def test_the_caves_at_a_table_are_listed_for_its_next_owner(
+    wallet: InProcessWallet, seats: list[Seat], page_size: int
+) -> None:
+    """A session that ends is listed as long as its cave is not cashed out; empty caves and other tables are not."""
+    ana, rui, eva = seats
+    await wallet.open_table("omaha", POKER, "811/2015")
+    await wallet.buy_in(await wallet.sit_down("ana", "omaha", 0), 1_000)
+    await wallet.sit_down("ivo", "holdem")
+    await wallet.end_session(rui)
+    await wallet.transfer_hand("holdem", "hand-1", [(ana, 100, 290), (eva, 200, 0)])
+
+    assert await wallet.list_caves("holdem", page_size) == [
+        (ana.session_id, 10_190),
+        (rui.session_id, 10_000),
+        (eva.session_id, 9_800),
+    ]
+
+    await wallet.cash_out(rui)
+    assert rui.session_id not in dict(await wallet.list_caves("holdem", page_size))
+
+
+async def test_the_caves_of_a_table_that_is_unknown_or_another_games_are_refused(wallet: InProcessWallet) -> None:
+    await wallet.open_table("holdem", POKER, "806/2015")
+    with pytest.raises(Refused) as unknown:
+        await wallet.list_caves("nowhere")
+    assert unknown.value.reason == "TABLE_UNKNOWN"
+    request = wallet_pb2.ListTableCavesRequest(table_id="holdem")
+    with pytest.raises(Refused) as foreign:
+        await wallet.wallet_service.list_table_caves(request, caller("game", "games", "other"))
+    assert foreign.value.reason == "WRONG_GAME"
+
+
+@pytest.mark.guarantee("G3")
+async def test_g3_the_first_answer_to_a_hand_can_be_read_again(wallet: InProcessWallet, seats: list[Seat]) -> None:
+    ana, rui, _ = seats
+    transferred = await wallet.transfer_hand("holdem", "hand-1", [(ana, 100, 190), (rui, 100, 0)], request_id="first")
+    await wallet.transfer_hand("holdem", "hand-2", [(ana, 100, 190), (rui, 100, 0)])
+
+    first = await wallet.wallet_service.get_first_answer(wallet_pb2.GetFirstAnswerRequest(request_id="first"), GAME)
+
+    assert first.transferred == transferred
+    assert (first.round_id, first.table_id) == ("hand-1", "holdem")

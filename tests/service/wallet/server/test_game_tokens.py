@@ -21,6 +21,7 @@ from feltro.wallet.v1 import (
     relevant_events_pb2,
     revocation_pb2,
     session_pb2,
+    tournament_pb2,
     types_pb2,
     wallet_pb2,
 )
@@ -29,13 +30,22 @@ from tests.processes.wallet import Seat, WalletClient, refusal_facts, refusal_re
 
 pytestmark = pytest.mark.guarantee("G12")
 
-FILES = (wallet_pb2, session_pb2, complaint_pb2, platform_pb2, relevant_events_pb2, audit_pb2, revocation_pb2)
+FILES = (
+    wallet_pb2,
+    session_pb2,
+    complaint_pb2,
+    platform_pb2,
+    relevant_events_pb2,
+    audit_pb2,
+    revocation_pb2,
+    tournament_pb2,
+)
 SERVICES: list[ServiceDescriptor] = [service for file in FILES for service in file.DESCRIPTOR.services_by_name.values()]
 # They are about no table: a player's account is found before there is a session, and the switch is that of all games.
 ABOUT_NO_TABLE = {"FindAccount", "ListPlatformSwitches"}
 # Rows that change by themselves.
 _VOLATILE = ("alembic_version", "outbox", "outbox_cursor", "session_clock")
-ROULETTE, CARDS = "salon", "cards"
+ROULETTE, CARDS, TOURNAMENT = "salon", "cards", "sunday"
 Metadata = tuple[tuple[str, str], ...]
 
 
@@ -81,6 +91,7 @@ async def world(wallet_client: WalletClient) -> World:
     client = wallet_client
     table = await client.open_table(ROULETTE)
     await client.open_table(CARDS, play=types_pb2.PLAY_POKER)
+    await client.open_table(TOURNAMENT, play=types_pb2.PLAY_TOURNAMENT)
     seat, cards_seat = await client.sit_down("ana", ROULETTE, 10_000), await client.sit_down("rui", CARDS, 10_000)
     round_ = types_pb2.RoundRef(round_id="salon.1", table=table)
     placed = await client.place(seat, round_, 100, "salon.1:a")
@@ -120,6 +131,7 @@ def requests_of(world: World) -> Mapping[str, Message]:
     """A request for each method that roulette's own service is answered for, in an order in which each succeeds."""
     table = types_pb2.TableRef(table_id=ROULETTE, epoch=2)
     cards = types_pb2.TableRef(table_id=CARDS, epoch=1)
+    tournament = types_pb2.TableRef(table_id=TOURNAMENT, epoch=1)
     seat, cards_seat, round_ = world.seat, world.cards_seat, types_pb2.RoundRef(round_id="salon.1", table=table)
 
     def order() -> wallet_pb2.StakeOrder:
@@ -166,9 +178,33 @@ def requests_of(world: World) -> Mapping[str, Message]:
             seats=[hand],
             commission_cents=10,
         ),
+        "ListTableCaves": wallet_pb2.ListTableCavesRequest(table_id=CARDS),
         "CashOut": wallet_pb2.CashOutRequest(
             request_id="cards:out", table=cards, account_id=cards_seat.account_id, session_id=cards_seat.session_id
         ),
+        "PayIn": tournament_pb2.PayInRequest(
+            request_id="sunday:entry",
+            tournament=tournament,
+            account_id=seat.account_id,
+            kind=tournament_pb2.PAY_IN_KIND_ENTRY,
+            prize_cents=100,
+            fee_cents=10,
+        ),
+        "GetTournamentMoney": tournament_pb2.GetTournamentMoneyRequest(
+            tournament_id=TOURNAMENT, account_id=seat.account_id
+        ),
+        "ListTournamentPayIns": tournament_pb2.ListTournamentPayInsRequest(tournament_id=TOURNAMENT),
+        "PayOut": tournament_pb2.PayOutRequest(
+            request_id="sunday:prize",
+            tournament=tournament,
+            awards=[
+                tournament_pb2.Award(
+                    account_id=seat.account_id, reason=tournament_pb2.AWARD_REASON_PRIZE, amount_cents=100
+                )
+            ],
+        ),
+        "ListTournamentAwards": tournament_pb2.ListTournamentAwardsRequest(tournament_id=TOURNAMENT),
+        "CloseTournament": tournament_pb2.CloseTournamentRequest(request_id="sunday:close", tournament=tournament),
         "StartSession": session_pb2.StartSessionRequest(
             request_id="cards:enter", account_id=seat.account_id, table_id=CARDS, device=session_pb2.Device(kind="test")
         ),

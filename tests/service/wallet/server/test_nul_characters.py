@@ -10,7 +10,15 @@ import pytest
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from feltro.wallet.v1 import audit_pb2, complaint_pb2, platform_pb2, session_pb2, types_pb2, wallet_pb2
+from feltro.wallet.v1 import (
+    audit_pb2,
+    complaint_pb2,
+    platform_pb2,
+    session_pb2,
+    tournament_pb2,
+    types_pb2,
+    wallet_pb2,
+)
 from services.kit.rpc.status import error_info, status_of
 from tests.processes.wallet import REAL, WalletClient, refusal_facts
 
@@ -78,6 +86,9 @@ async def test_g12_a_nul_in_any_text_of_any_command_is_refused_by_field(wallet_c
     table, poker = await wallet_client.open_table("t1"), await wallet_client.open_table("p1", play=types_pb2.PLAY_POKER)
     seat = await wallet_client.sit_down("ana", "t1", 10_000)
     poker_seat = await wallet_client.sit_down("bea", "p1", 10_000)
+    tournament = await wallet_client.open_table("c1", play=types_pb2.PLAY_TOURNAMENT)
+    tournaments = wallet_client.tournaments
+    prize = tournament_pb2.Award(account_id=seat.account_id, reason=tournament_pb2.AWARD_REASON_PRIZE, amount_cents=1)
     round_ = types_pb2.RoundRef(table=table, round_id="t1.1")
     await wallet_client.place(seat, round_, 100, "stake")
     filed = await wallet_client.complaints.FileComplaint(
@@ -155,6 +166,17 @@ async def test_g12_a_nul_in_any_text_of_any_command_is_refused_by_field(wallet_c
                 ],
             ),
         ),
+        (
+            tournaments.PayIn,
+            tournament_pb2.PayInRequest(
+                tournament=tournament,
+                account_id=seat.account_id,
+                kind=tournament_pb2.PAY_IN_KIND_ENTRY,
+                prize_cents=100,
+            ),
+        ),
+        (tournaments.PayOut, tournament_pb2.PayOutRequest(tournament=tournament, awards=[prize], overlay_cents=1)),
+        (tournaments.CloseTournament, tournament_pb2.CloseTournamentRequest(tournament=tournament)),
         (wallet_service.RefillDemoAccount, wallet_pb2.RefillDemoAccountRequest(player_id="demo-1", amount_cents=100)),
         (
             sessions.StartSession,
@@ -236,6 +258,11 @@ async def test_a_nul_in_a_query_is_refused_by_field(wallet_client: WalletClient)
         (wallet_service.GetRound, wallet_pb2.GetRoundRequest(round_id="t1.1\0"), "round_id"),
         (wallet_service.ListTransactions, wallet_pb2.ListTransactionsRequest(round_id="t1.1\0"), "round_id"),
         (wallet_service.ListOpenRounds, wallet_pb2.ListOpenRoundsRequest(table_id="t1\0"), "table_id"),
+        (
+            wallet_client.tournaments.GetTournamentMoney,
+            tournament_pb2.GetTournamentMoneyRequest(tournament_id="c1\0"),
+            "tournament_id",
+        ),
     ]
     for call, request, field in queries:
         assert await answer_of(wallet_client, call, request) == f"INVALID {field}"

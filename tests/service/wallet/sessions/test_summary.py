@@ -8,7 +8,7 @@ import random
 import pytest
 from sqlalchemy import text
 
-from feltro.wallet.v1 import session_pb2, types_pb2
+from feltro.wallet.v1 import session_pb2, tournament_pb2, types_pb2
 from services.wallet.sessions import summary as session_summary
 from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import (
@@ -71,6 +71,40 @@ async def test_several_stakes_in_a_round_count_as_one_round(wallet: InProcessWal
     summary = await summary_of(wallet, seat)
 
     assert (summary.staked_cents, summary.payout_cents, summary.rounds) == (300, 3600, 1)
+
+
+@pytest.mark.rule("806/2015:67")
+async def test_at_a_tournament_a_session_counts_what_was_paid_in_and_got_since_the_one_before(
+    wallet: InProcessWallet,
+) -> None:
+    """The entry is paid before the session starts; another tournament and other players do not count."""
+    for tournament in ("sunday", "other"):
+        await wallet.open_tournament(tournament)
+    ana, rui = await wallet.open_account("ana", 20_000), await wallet.open_account("rui", 20_000)
+    entry = await wallet.pay_in("sunday", ana, 1_000, 100)
+    await wallet.pay_in("other", ana, 5_000)
+    await wallet.pay_in("sunday", rui, 1_000, 100)
+    first = await wallet.sit_down("ana", "sunday", 0)
+    await wallet.pay_in("sunday", ana, 500, 50, kind=tournament_pb2.PAY_IN_KIND_REBUY)
+    refund, prize, others = (
+        tournament_pb2.Award(account_id=account, reason=reason, amount_cents=cents, refunded_request_id=refunded)
+        for account, reason, cents, refunded in (
+            (ana, tournament_pb2.AWARD_REASON_REFUND, 1_100, entry),
+            (ana, tournament_pb2.AWARD_REASON_PRIZE, 700, ""),
+            (rui, tournament_pb2.AWARD_REASON_PRIZE, 300, ""),
+        )
+    )
+    await wallet.pay_out("sunday", [refund, prize, others])
+    summary = await summary_of(wallet, first)
+    assert (summary.staked_cents, summary.payout_cents, summary.net_cents) == (1_650, 1_800, 150)
+    assert (summary.commission_cents, summary.rounds) == (0, 0)
+    await wallet.end_session(first)
+
+    await wallet.pay_in("sunday", ana, 400, 0)
+    second = await wallet.sit_down("ana", "sunday", 0)
+    assert (await summary_of(wallet, second)).staked_cents == 400
+    ended = await summary_of(wallet, first)
+    assert (ended.staked_cents, ended.payout_cents) == (1_650, 1_800)
 
 
 async def test_concurrent_and_successive_sessions_have_summaries_of_their_own(wallet: InProcessWallet) -> None:

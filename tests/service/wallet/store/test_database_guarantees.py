@@ -85,10 +85,52 @@ async def test_g1_an_account_has_one_entry_per_version_and_leg(service: Connecti
         )
 
 
+@pytest.mark.guarantee("G12")
+@pytest.mark.parametrize("role", ["service", "owner"])
+async def test_g12_a_closed_tournament_takes_and_pays_nothing_and_stays_closed(
+    role: str, ledger: SmallLedger, service: Connection, owner: Connection
+) -> None:
+    connection = {"service": service, "owner": owner}[role]
+    closed, gil = ledger.closed.no, ledger.gil.no
+    award = "INSERT INTO tournament_awards (transfer_no, table_no, account_no, reason, amount_cents, at)"
+    for statement in (
+        f"INSERT INTO tournament_pay_ins VALUES (777, {closed}, {gil}, 1, 5, 0, 0, now())",  # noqa: S608
+        f"{award} VALUES (777, {closed}, {gil}, 1, 5, now())",
+        f"INSERT INTO tournament_bank_payments VALUES (777, {closed}, 5, 0)",  # noqa: S608
+        f"UPDATE tables SET closed_at = NULL WHERE table_no = {closed}",  # noqa: S608
+        f"UPDATE tables SET closed_at = now() WHERE table_no = {closed}",  # noqa: S608
+    ):
+        with pytest.raises(asyncpg.IntegrityConstraintViolationError, match=f"Tournament {closed} is closed"):
+            await connection.execute(statement)
+
+
+@pytest.mark.guarantee("G12")
+async def test_g12_a_tournament_whose_pool_holds_money_is_not_closed(service: Connection, ledger: SmallLedger) -> None:
+    with pytest.raises(asyncpg.IntegrityConstraintViolationError, match=r"The pool of tournament .* is not empty"):
+        await service.execute("UPDATE tables SET closed_at = now() WHERE table_no = $1", ledger.tournament.no)
+    with pytest.raises(asyncpg.CheckViolationError, match="tables_with_a_pool"):
+        await service.execute("UPDATE tables SET closed_at = now() WHERE table_no = $1", ledger.roulette.no)
+
+
+@pytest.mark.guarantee("G1")
+async def test_g1_a_pay_in_is_given_back_once(service: Connection, ledger: SmallLedger) -> None:
+    with pytest.raises(asyncpg.UniqueViolationError, match="tournament_pay_ins_refunded_once"):
+        await LedgerWriter(service).pay_out(
+            ledger.tournament, ledger.gil, 100, from_bank=100, refunded_no=ledger.pay_ins[1], request_id="again"
+        )
+
+
+async def test_a_tournament_has_one_pool(service: Connection, ledger: SmallLedger) -> None:
+    with pytest.raises(asyncpg.UniqueViolationError, match="accounts_pool"):
+        await service.execute(
+            "INSERT INTO accounts (kind, mode, table_no, opened_at) VALUES (5, 1, $1, now())", ledger.tournament.no
+        )
+
+
 @pytest.mark.guarantee("G2")
 @pytest.mark.parametrize("column", ["free_cents", "locked_cents"])
 async def test_g2_no_player_and_no_cave_falls_below_zero(service: Connection, ledger: SmallLedger, column: str) -> None:
-    for account_no in (ledger.ana.no, ledger.demo.no, ledger.caves[0]):
+    for account_no in (ledger.ana.no, ledger.demo.no, ledger.caves[0], ledger.tournament.pool_no):
         with pytest.raises(asyncpg.CheckViolationError, match="accounts_never_below_zero"):
             await service.execute(f"UPDATE accounts SET {column} = -1 WHERE account_no = $1", account_no)  # noqa: S608
 
@@ -186,6 +228,10 @@ APPEND_ONLY = (
     "policy_changes",
     "platform_switches",
     "relevant_events",
+    "shared_devices",
+    "tournament_pay_ins",
+    "tournament_awards",
+    "tournament_bank_payments",
 )
 
 

@@ -18,9 +18,8 @@ from nats.js.api import AckPolicy, ConsumerConfig
 
 from feltro.wallet.v1 import events_pb2, types_pb2
 from services.kit.bus.subjects import FACTS_STREAM
-from services.kit.database import postgresql
-from services.wallet.audit.auditor import Auditor
 from services.wallet.outbox.facts import TRANSFERS_SUBJECT
+from tests.processes import ledger_audit
 from tests.processes.bus import stream_config
 from tests.processes.databases import connect_asyncpg
 from tests.processes.wallet import WalletProcess
@@ -409,7 +408,7 @@ async def test_g5_acknowledged_commands_exist_once_however_often_the_wallet_is_k
             )
         finally:
             await connection.close()
-    await _verify_audit(wallet_database.url)
+    assert await ledger_audit.violations_at(wallet_database.url) == []
 
 
 async def _compare_ledger(connection: asyncpg.Connection[asyncpg.Record], expected: Expected) -> None:
@@ -451,11 +450,3 @@ async def _compare_stream(connection: asyncpg.Connection[asyncpg.Record], expect
     assert len(content.started) == PLAYERS * (ROULETTE_TABLES + POKER_TABLES)
     for versions in content.versions.values():
         assert versions == sorted(versions)
-
-
-async def _verify_audit(url: str) -> None:
-    engine = postgresql.connect(url, "test", connections=1)
-    violations: list[str] = []
-    await Auditor(engine).run(lambda check, sentence: violations.append(f"{check.name}: {sentence}"))
-    await engine.dispose()
-    assert violations == []

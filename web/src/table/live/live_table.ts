@@ -32,8 +32,9 @@ import { checkOverdueClosing } from "./closing_check";
 import { DealingClock } from "./dealing";
 import { OwnSeatReader } from "./own_seat_reader";
 import { OwnView } from "./own_view";
+import { SeatChoice } from "./seat_choice";
 
-export type TableState = "entering" | "playing" | "left" | "refused";
+export type TableState = "entering" | "choosing" | "playing" | "left" | "refused";
 
 export class LiveTable {
   /** The table that is played: at an individual table the player's own. */
@@ -70,6 +71,15 @@ export class LiveTable {
     read: () => this.seatReader.start(Number(this.snapshot.value?.seq ?? 0)),
   });
 
+  /** Which seats are free, where players choose theirs. */
+  readonly seatChoice = new SeatChoice({
+    choose: () => {
+      this.state.value = "choosing";
+    },
+    enter: () => void this.enter(),
+    refused: (refusal) => this.refuse(refusal),
+  });
+
   private readonly dealingClock = new DealingClock();
   /** Cards are being dealt on the screen: nothing may reveal what they decide. */
   readonly dealing: ReadonlySignal<boolean> = this.dealingClock.dealing;
@@ -94,6 +104,8 @@ export class LiveTable {
   constructor(
     readonly listedId: string,
     private readonly demonstration: boolean,
+    /** Others play here too: the player may have to choose a seat. */
+    private readonly shared = false,
   ) {
     this.unsubscribers.push(
       onFact((fact) => this.takeFact(fact)),
@@ -106,7 +118,7 @@ export class LiveTable {
       this.own.follow(),
       checkOverdueClosing(this.snapshot),
     );
-    void this.enter();
+    this.join();
   }
 
   /** Calls the listener with each event, after the snapshot has been updated. */
@@ -121,8 +133,24 @@ export class LiveTable {
     return () => this.snapshotListeners.delete(listener);
   }
 
-  /** Sits down, at first or again after a session ended: on the seat that is named, or on any that is free. */
-  async enter(seat = 0): Promise<void> {
+  /** Sits down, at first or again after a session ended; the player is asked where, if that is for players to choose. */
+  join(): void {
+    if (!this.shared) {
+      void this.enter();
+      return;
+    }
+    this.state.value = "entering";
+    this.seatChoice.follow(this.listedId);
+  }
+
+  /** Sits down on a seat that the player has chosen; 0 for any that is free. */
+  async take(seat: number): Promise<void> {
+    this.seatChoice.taking.value = seat;
+    this.seatChoice.lost.value = null;
+    await this.enter(seat);
+  }
+
+  private async enter(seat = 0): Promise<void> {
     this.state.value = "entering";
     this.refusal.value = null;
     this.ended.value = null;
@@ -137,7 +165,8 @@ export class LiveTable {
       });
       // The same id would return the same session: the next session needs another.
       this.enterRequestId = requestId();
-      if (!entered.table || this.closed) return;
+      this.seatChoice.end();
+      if (!entered.table) return;
       observeServerTime(entered.table.at);
       this.session.value = entered.session ?? null;
       if (entered.previous_session_started_at) {
@@ -147,7 +176,10 @@ export class LiveTable {
         };
       }
       this.tableId.value = entered.table.table_id;
+      // The player sits there, though the page has closed meanwhile: the table's tab says so.
+      if (this.closed) this.ownSeat.value = entered.own_seat ?? null;
       this.state.value = "playing";
+      if (this.closed) return;
       this.takeSnapshot(entered.table, entered.own_seat ?? null);
       this.unwatch();
       this.followed.value = true;
@@ -160,7 +192,15 @@ export class LiveTable {
       // A session that was running already: only its summary says what its clock shows now.
       void this.readSession();
     } catch (error) {
-      this.refuse(asRefusal(error));
+      const refusal = asRefusal(error);
+      // Another player was faster: the others are still to be chosen from. A guest who has just come has a new connection.
+      if (refusal.reason === "SEAT_TAKEN" && !this.closed) {
+        this.seatChoice.lost.value = seat;
+        this.seatChoice.follow(this.listedId);
+        return;
+      }
+      this.seatChoice.end();
+      this.refuse(refusal);
     }
   }
 
@@ -189,6 +229,7 @@ export class LiveTable {
   /** Stops following the table; the session goes on. */
   close(): void {
     this.closed = true;
+    this.seatChoice.end();
     this.seatReader.cancel();
     this.unwatch();
     for (const end of this.unsubscribers.splice(0)) end();

@@ -69,7 +69,9 @@ export class OwnView {
     if (this.asked.value) this.ports.read();
   }
 
-  changed({ round_id, turn, own_view }: OwnViewChanged): void {
+  changed({ round_id, turn, own_view, waiting }: OwnViewChanged): void {
+    // It is about a place on the waiting list, and not about the round.
+    if (waiting) return;
     const known = this.told.value;
     // A message about an earlier turn may come late.
     if (known?.round_id === round_id && turn !== 0 && turn < known.turn) return;

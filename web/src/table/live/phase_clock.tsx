@@ -88,7 +88,9 @@ export function PhaseClock({ table, ownPace, emptied, unfolding }: Props) {
             />
           )}
         </svg>
-        <span class="phase-middle figures">{left === null ? <ClockMiddle stage={phase.stage} /> : left}</span>
+        <span class={left !== null && left > 99 ? "phase-middle phase-hundreds figures" : "phase-middle figures"}>
+          {left === null ? <ClockMiddle stage={phase.stage} /> : left}
+        </span>
       </div>
       <div class="phase-words">
         {/* Only a change of phase is announced to screen readers, not every second. */}

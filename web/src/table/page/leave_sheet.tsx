@@ -5,6 +5,7 @@ import { asRefusal } from "../../api/refusal";
 import { addressOf } from "../../browser/routes";
 import { Sheet } from "../../design/overlays/sheet";
 import { notify } from "../../design/overlays/toast";
+import { loadedGame } from "../../game_interface/registered_games";
 import { cents } from "../../words/money";
 import { refusalText } from "../../words/refusals";
 import type { LiveTable } from "../live/live_table";
@@ -26,6 +27,7 @@ export async function endSession(table: LiveTable): Promise<void> {
 export function LeaveSheet({ table, onClose }: Props) {
   const words = tableWords();
   const [ending, setEnding] = useState(false);
+  const game = loadedGame(table.snapshot.value?.configuration?.game);
   const staked = cents(balances.value[table.mode.value]?.locked_cents) > 0;
   return (
     <Sheet
@@ -56,7 +58,7 @@ export function LeaveSheet({ table, onClose }: Props) {
       }
     >
       <p>{words.leaveText}</p>
-      {staked && <p>{words.leaveWithBets}</p>}
+      {game?.LeaveNote ? <game.LeaveNote table={table} /> : staked && <p>{words.leaveWithBets}</p>}
       <p class="quiet">{words.leaveOpen}</p>
     </Sheet>
   );

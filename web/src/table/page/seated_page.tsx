@@ -12,8 +12,10 @@ import type { LiveTable } from "../live/live_table";
 import { resultPending } from "../live/result_pending";
 import { InactivityNotice } from "../notices/inactivity_notice";
 import { PreviousSession } from "../notices/previous_session";
+import { TableTabs } from "../tabs/table_tabs";
 import { endSession, LeaveSheet } from "./leave_sheet";
 import { LoginEndedPage, SeatRefusedPage } from "./no_seat_pages";
+import { SeatPicker } from "./seat_picker";
 import { SessionOver, useSessionOver } from "./session_over";
 import { TableBar, type TableTool } from "./table_bar";
 import { WaitingFelt } from "./waiting_page";
@@ -33,8 +35,10 @@ export function SeatedPage({ table, listed, loginEnded, onAgain }: Props) {
   const [complaintRound, setComplaintRound] = useState<PlayerRound | null>(null);
   const state = table.state.value;
   const snapshot = table.snapshot.value;
+  const choosing = table.seatChoice.table.value;
+  const shownTable = choosing ?? snapshot;
   const session = table.session.value;
-  const configuration = snapshot?.configuration ?? listed.configuration;
+  const configuration = shownTable?.configuration ?? listed.configuration;
   const game = loadedGame(configuration?.game);
   const mode = configuration?.mode ?? "MODE_REAL";
   const playing = state === "playing" && !loginEnded;
@@ -54,7 +58,8 @@ export function SeatedPage({ table, listed, loginEnded, onAgain }: Props) {
       <TableBar
         configuration={configuration}
         mode={mode}
-        company={table.individual.value ? undefined : snapshot?.seated}
+        company={configuration?.play === "PLAY_INDIVIDUAL" ? undefined : shownTable?.seated}
+        shoe={shownTable?.shoe}
         startedAt={playing ? session?.started_at : undefined}
         resultPending={resultPending.value || table.dealing.value}
         seated={playing}
@@ -70,11 +75,14 @@ export function SeatedPage({ table, listed, loginEnded, onAgain }: Props) {
         }}
         onLeave={() => setShown("leave")}
       />
+      <TableTabs shown={listed.table_id} />
       <main id="main" class="table-room" tabIndex={-1}>
         {loginEnded ? (
           <LoginEndedPage mode={mode} onAgain={onAgain} />
         ) : state === "refused" && table.refusal.value ? (
           <SeatRefusedPage refusal={table.refusal.value} listed={listed} onAgain={onAgain} />
+        ) : choosing ? (
+          <SeatPicker table={table} listed={listed} />
         ) : game && snapshot ? (
           // The game stays visible under the summary, and while the player sits down again.
           <game.Table key={tableId} table={table} />

@@ -50,7 +50,7 @@ export function SessionOver({ table, onComplain }: { table: LiveTable; onComplai
               {tableWords().logIn}
             </button>
           ) : (
-            <button type="button" class="button first" onClick={() => void table.enter()} data-testid="sit-again">
+            <button type="button" class="button first" onClick={() => table.join()} data-testid="sit-again">
               {tableWords().sitAgain}
             </button>
           )}

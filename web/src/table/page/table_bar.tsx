@@ -3,7 +3,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { AccountItems, AccountMenu, SettingLines } from "../../account/account_menu";
 import { BalanceView, InPlayLine } from "../../account/balance";
-import type { Mode, TableConfiguration } from "../../api/messages";
+import type { Mode, ShoeOnTable, TableConfiguration } from "../../api/messages";
 import { focusLateHeading } from "../../browser/heading_focus";
 import { Brand } from "../../design/brand";
 import { Icon, type IconName } from "../../design/icon";
@@ -25,6 +25,8 @@ interface Props {
   mode: Mode;
   /** How many players sit here, at a table for many. */
   company?: number | undefined;
+  /** Where the shoe goes on from round to round. */
+  shoe?: ShoeOnTable | undefined;
   /** When the session began; absent without a session. */
   startedAt: string | undefined;
   resultPending: boolean;
@@ -33,8 +35,10 @@ interface Props {
   onLeave: () => void;
 }
 
-export function TableBar({ configuration, mode, company, startedAt, resultPending, seated, onTool, onLeave }: Props) {
+export function TableBar(props: Props) {
+  const { configuration, mode, company, startedAt, resultPending, seated, onTool, onLeave } = props;
   const words = tableWords();
+  const shoe = useShoeText(props.shoe, resultPending);
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => focusLateHeading(heading.current), []);
   const game = loadedGame(configuration?.game);
@@ -62,6 +66,7 @@ export function TableBar({ configuration, mode, company, startedAt, resultPendin
                 · {words.company(company, new Intl.NumberFormat(language.value).format(company))}
               </span>
             )}
+            {shoe && <span data-testid="shoe"> · {shoe}</span>}
           </p>
         )}
       </div>
@@ -111,6 +116,7 @@ export function TableBar({ configuration, mode, company, startedAt, resultPendin
               {words.company(company, new Intl.NumberFormat(language.value).format(company))}
             </p>
           )}
+          {shoe && <p class="menu-line figures">{shoe}</p>}
           {seated && <InPlayLine mode={mode} resultPending={resultPending} />}
           {offered.map(({ name, icon, label }) => (
             <MenuItem key={name} icon={icon} onChoose={() => onTool(name)} testId={`menu-${name}`}>
@@ -129,6 +135,13 @@ export function TableBar({ configuration, mode, company, startedAt, resultPendin
       </div>
     </header>
   );
+}
+
+/** How far the shoe is dealt, as far as the cards lie on the screen. */
+function useShoeText(shoe: ShoeOnTable | undefined, resultPending: boolean): string {
+  const shown = useRef(shoe);
+  if (!resultPending) shown.current = shoe;
+  return shown.current ? tableWords().shoe(shown.current.cards_taken, shown.current.cut_card) : "";
 }
 
 function PlayedClock({ startedAt }: { startedAt: string }) {

@@ -1,4 +1,5 @@
 // A table's page: finds the table, and lets the player sit down if that is possible.
+import { effect, signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { TableSummary } from "../../api/messages";
 import { identity, loginEndedReason } from "../../api/platform";
@@ -7,6 +8,7 @@ import { listedId, listedTable, listedTables } from "../../tables/tables";
 import { useTables } from "../../tables/use_tables";
 import { inLanguage } from "../../words/language";
 import { LiveTable } from "../live/live_table";
+import { windowTables } from "../tabs/window_tables";
 import { LoginEndedPage, MoneyTablePage, UnknownTablePage } from "./no_seat_pages";
 import { SeatedPage } from "./seated_page";
 import { TableBar } from "./table_bar";
@@ -68,12 +70,15 @@ function JoinedTable({ listed }: { listed: TableSummary }) {
   const [attempt, setAttempt] = useState(0);
   const [loginEnded, setLoginEnded] = useState(false);
   const demonstration = listed.configuration?.mode === "MODE_DEMO";
+  const shared = listed.configuration !== undefined && listed.configuration.play !== "PLAY_INDIVIDUAL";
   useEffect(() => {
-    const live = new LiveTable(listed.table_id, demonstration);
+    const live = new LiveTable(listed.table_id, demonstration, shared);
     setTable(live);
     setLoginEnded(false);
     return () => live.close();
-  }, [listed.table_id, demonstration, attempt]);
+  }, [listed.table_id, demonstration, shared, attempt]);
+  useEffect(() => windowTables.show(listed.table_id), [listed.table_id]);
+  useEffect(() => (table ? keepTab(table) : undefined), [table]);
   const kind = identity.value.kind;
   const wasLoggedIn = useRef(false);
   useEffect(() => {
@@ -87,4 +92,20 @@ function JoinedTable({ listed }: { listed: TableSummary }) {
   }, [kind, table]);
   if (!table) return <WaitingPage />;
   return <SeatedPage table={table} listed={listed} loginEnded={loginEnded} onAgain={() => setAttempt(attempt + 1)} />;
+}
+
+/** The table has a tab as long as the player sits there, whatever page is shown. */
+function keepTab(table: LiveTable): () => void {
+  const closed = signal(false);
+  const end = effect(() => {
+    const [state, tableId, seat] = [table.state.value, table.tableId.value, table.ownSeat.value?.seat];
+    const sessionId = table.session.value?.session_id;
+    if (state === "playing" && sessionId) windowTables.opened({ listedId: table.listedId, tableId, sessionId, seat });
+    else if (state === "left" || state === "refused") windowTables.left(table.listedId);
+    // The tab is made even if the page closes while the player is sitting down.
+    if (closed.value && state !== "entering") queueMicrotask(() => end());
+  });
+  return () => {
+    closed.value = true;
+  };
 }

@@ -13,6 +13,7 @@ export function layoutOf(changed: Partial<SpecificRules> = {}): Layout {
     macau: false,
     prize_cap_cents: "0",
     player_maximum_cents: "0",
+    cut_card: 0,
     ...changed,
   };
   const minimum = Number(rules.minimum_cents);

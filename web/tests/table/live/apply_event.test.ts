@@ -13,6 +13,7 @@ const betting = {
   bets: [{ seat: 1, staked_cents: "500" }],
   past_outcomes: Array.from({ length: 20 }, (_, n) => ({ round_id: `french.-${n}` })),
   seated: 2,
+  seats: [1, 2, 3].map((seat) => ({ seat, taken: seat < 3 })),
 } as unknown as TableSnapshot;
 
 function afterEvents(...events: object[]): TableSnapshot {
@@ -36,6 +37,15 @@ test("the newest outcome comes first, and the list is as long as a snapshot's", 
   const { past_outcomes: past } = afterEvents({ outcome_drawn: { round_id: "french.1", outcome } });
   expect(past).toHaveLength(20);
   expect(past[0]).toMatchObject({ round_id: "french.1", outcome });
+});
+
+test("a shoe that goes on is as the last round has left it, until a round has a shuffle of its own", () => {
+  const shoe = (cards_taken: number) => ({ shoe: { cards_taken, cut_card: 260 } });
+  const drawn = { outcome_drawn: { round_id: "french.1", outcome, ...shoe(124) } };
+  expect(afterEvents(drawn)).toMatchObject(shoe(124));
+  const next = { round_opened: { round: { round_id: "french.2" }, ...shoe(124) } };
+  expect(afterEvents(drawn, { round_settled: {} }, next)).toMatchObject(shoe(124));
+  expect(afterEvents(drawn, { round_opened: { round: { round_id: "french.2" } } })).not.toHaveProperty("shoe");
 });
 
 describe("a round in which players decide", () => {
@@ -68,6 +78,24 @@ describe("a round in which players decide", () => {
       phase: "PHASE_PLAYING",
       round: { view: { hands: 3 }, turn: { turn: 2, seats: [1] }, shown_at: "2026-11-18T12:00:11Z" },
     });
+  });
+
+  test("the clock of a turn may stand still, and get more time, for the turn under way alone", () => {
+    const paused = { turn: { ...turn(1, 3), paused_since: "2026-11-18T12:00:12Z" } };
+    const table = afterEvents(dealt, { turn_changed: { round_id: "french.1", ...paused } });
+    expect(table).toMatchObject({ phase: "PHASE_PLAYING", round: { view: { hands: 2 }, ...paused } });
+    const late = afterEvents(dealt, { turn_changed: { round_id: "french.0", ...paused } });
+    expect(late.round?.turn).toEqual(turn(1, 3));
+  });
+
+  test("cards that are dealt after the last decision are seen with their own time, and nobody decides", () => {
+    const shown = (round_id: string) => ({
+      cards_shown: { round_id, view: { hands: 5 }, shown_at: "2026-11-18T12:00:14Z" },
+    });
+    const table = afterEvents(dealt, moved(), shown("french.1"));
+    expect(table.round).toMatchObject({ view: { hands: 5 }, shown_at: "2026-11-18T12:00:14Z" });
+    expect(table.round?.turn).toBeUndefined();
+    expect(afterEvents(dealt, moved(), shown("french.0")).round?.view).toEqual({ hands: 3 });
   });
 
   test("after the last decision nobody's turn is left", () => {
@@ -122,6 +150,13 @@ test("counts players who sit down and leave", () => {
   );
 });
 
+test("tells which seats are taken after each player who sits down or leaves", () => {
+  const taken = (...events: object[]) =>
+    afterEvents(...events).seats.flatMap((each) => (each.taken ? [each.seat] : []));
+  expect(taken({ seat_taken: { seat: 3 } })).toEqual([1, 2, 3]);
+  expect(taken({ seat_left: { seat: 1 } }, { seat_taken: { seat: 3 } }, { seat_left: { seat: 2 } })).toEqual([3]);
+});
+
 test("a disabled table says why, until it is enabled", () => {
   const off = { table_switched: { enabled: false, reason: "maintenance" } };
   expect(afterEvents(off)).toMatchObject({ phase: "PHASE_DISABLED", disabled_reason: "maintenance" });
@@ -146,4 +181,48 @@ test("while a result is shown, the snapshot says when the next round opens", () 
     ).toBeUndefined();
     expect(afterEvents(ended, { table_emptied: {} }).next_round_opens_at).toBeUndefined();
   }
+});
+
+describe("a table with caves", () => {
+  const cave = (seat: number, cave_cents: string) => ({ seat, cave_cents, standing: "CAVE_STANDING_PLAYING" });
+  const { round: _, ...between } = { ...betting, phase: "PHASE_IDLE", caves: [cave(1, "1000")], bets: [] };
+
+  function afterHand(...events: object[]): TableSnapshot {
+    return events.reduce<TableSnapshot>(
+      (table, what, n) =>
+        applyEvent(table, { table_id: "poker", seq: String(n + 2), at: "2026-11-18T12:00:00Z", ...what } as never),
+      between as unknown as TableSnapshot,
+    );
+  }
+
+  const dealt = {
+    round_dealt: { round_id: "poker.7", view: { street: "STREET_PREFLOP" }, turn: { turn: 1, seats: [1] } },
+  };
+
+  test("caves are what the last event says", () => {
+    expect(afterHand({ caves_changed: { caves: [cave(1, "900"), cave(2, "1100")] } }).caves).toHaveLength(2);
+  });
+
+  test("a hand begins with its deal, without betting before it", () => {
+    expect(afterHand(dealt)).toMatchObject({
+      phase: "PHASE_PLAYING",
+      round: {
+        round_id: "poker.7",
+        configuration_version: between.configuration_version,
+        view: { street: "STREET_PREFLOP" },
+      },
+    });
+  });
+
+  test("the next hand takes nothing over from the last one", () => {
+    const settled = {
+      round_settled: { round_id: "poker.7", results: [], next_round_opens_at: "2026-11-18T12:00:09Z" },
+    };
+    const drawn = { outcome_drawn: { round_id: "poker.7", outcome } };
+    const next = { round_dealt: { ...dealt.round_dealt, round_id: "poker.8" } };
+    const table = afterHand(dealt, drawn, settled, next);
+    expect(table.round).toMatchObject({ round_id: "poker.8", turn: { turn: 1 } });
+    expect(table.round?.outcome).toBeUndefined();
+    expect(table.next_round_opens_at).toBeUndefined();
+  });
 });

@@ -64,7 +64,7 @@ beforeEach(async () => {
     rounds = [shown.round?.round_id ?? ""];
     // The other player's bets are part of what is public; the fixtures name them by their places.
     stakes = [
-      ...shown.bets.map(({ bets }) => String(bets?.bets[0]?.place)),
+      ...shown.bets.map(({ bets }) => String(bets && "bets" in bets && bets.bets[0]?.place)),
       ...own.stakes.map(({ stake_id }) => stake_id),
     ];
   });
@@ -263,4 +263,21 @@ test("a refused table is shown as refused while the session runs", async () => {
   (platform.listener as TableListener).refused(notSeated);
   await settled();
   expect([table.state.value, table.refusal.value?.reason]).toEqual(["refused", "NOT_SEATED"]);
+});
+
+test("a player whose page closes while they sit down has sat down", async () => {
+  const seats: unknown[] = [];
+  const hurried = new LiveTable("french", false);
+  hurried.onSnapshot((_, own) => seats.push(own));
+  hurried.close();
+  platform.listener = null;
+  answer("TableService.EnterTable", whole(10));
+  await settled();
+  expect([hurried.state.value, hurried.session.value, hurried.ownSeat.value?.seat]).toEqual([
+    "playing",
+    platform.session,
+    ME,
+  ]);
+  // Nothing is followed for a page that nobody sees.
+  expect([platform.listener, seats]).toEqual([null, []]);
 });

@@ -69,3 +69,9 @@ test("a player who is asked and was told nothing asks once for each turn", () =>
   vi.advanceTimersByTime(5 * ASKED_AFTER_MS);
   expect(read).toHaveBeenCalledTimes(1);
 });
+
+test("a place on a waiting list is not about the round", () => {
+  own.changed(told(1, "first"));
+  own.changed({ table_id: "t", round_id: "", turn: 0, waiting: { position: 0 } } as unknown as OwnViewChanged);
+  expect(own.view.value).toEqual({ name: "first" });
+});

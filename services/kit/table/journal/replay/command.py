@@ -9,12 +9,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from google.protobuf.message import DecodeError
 from pydantic import Field, PostgresDsn
@@ -32,6 +32,7 @@ from services.kit.table.configuration.versions import Configurations
 from services.kit.table.game import Game
 from services.kit.table.journal.history import RoundHistory, RoundRecord
 from services.kit.table.journal.key_settings import EntropyKeysSettings
+from services.kit.table.journal.replay import hands
 from services.kit.table.journal.replay import report as replay_report
 from services.kit.table.journal.replay.computation import RoundReplay
 from services.kit.table.journal.replay.report import ReplayedRound
@@ -39,6 +40,8 @@ from services.kit.table.journal.sealing import CannotUnseal, EntropyKeys
 from services.kit.table.wallet.client import ServiceTokenRefused, WalletFailed, WalletUnanswered, get_whole_round
 from services.kit.table.wallet.grpc_client import WALLET_SERVICE, GrpcWallet
 from services.kit.table.wallet.service_token import ServiceTokenSettings
+
+_Answer = TypeVar("_Answer")
 
 AGREES, DIFFERS, NOT_CHECKED = 0, 1, 2
 # Games register the class of their `Game` under this name.
@@ -117,13 +120,17 @@ class Replayer:
     async def replay(self, round_id: str) -> ReplayedRound:
         record, ledger = await self._read(round_id)
         versioned_rules = await self._rules_of(record)
+        moved = None
+        if ledger is not None and hands.is_hand(versioned_rules.configuration.play):
+            moved = await self._ask_ledger(hands.read_moved(self._wallet.list_transactions, round_id))
         try:
             record = record.unsealed(self._entropy_keys)
         except CannotUnseal as sealed:
             variable = ReplaySettings.for_service(self._game.name).variable_name("entropy_keys_file")
             raise CannotCheck(f"{sealed}. Name the file of all keys of the game in {variable}.") from sealed
         try:
-            answer = RoundReplay(record, versioned_rules.version, versioned_rules.rules, ledger).compute()
+            replayed = RoundReplay(record, versioned_rules.version, versioned_rules.rules, ledger, moved)
+            answer = replayed.compute()
             return replay_report.describe_round(record, versioned_rules, answer)
         except (DecodeError, LookupError, ValueError, Refused) as unreadable:
             raise CannotCheck(
@@ -146,8 +153,12 @@ class Replayer:
         raise CannotCheck(f"the round {round_id} is just being played: try again when it has ended.")
 
     async def _read_ledger(self, round_id: str) -> wallet_pb2.Round | None:
+        return await self._ask_ledger(get_whole_round(self._wallet.get_round, round_id))
+
+    async def _ask_ledger(self, asking: Awaitable[_Answer]) -> _Answer | None:
+        """Returns the ledger's answer; None if it does not know the round."""
         try:
-            return await get_whole_round(self._wallet.get_round, round_id)
+            return await asking
         except ServiceTokenRefused as refused:
             raise CannotCheck(
                 f"the wallet refuses ({refused}). It needs a token of scope `game` for this game that has not expired."

@@ -14,8 +14,10 @@ from services.kit.randomness.tape import Tape
 from services.kit.table.encoding import packed
 from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal import round_messages
-from services.kit.table.journal.entries import DrawTrigger, Ending, JournalStake
+from services.kit.table.journal.entries import Drawn, DrawTrigger, Ending, JournalStake
 from services.kit.table.journal.history import RoundRecord
+from services.kit.table.journal.replay import hands
+from services.kit.table.journal.replay.hands import MovedInLedger
 from services.kit.table.journal.replay.play import PlayedAgain, play_again
 
 _LEDGER_STATES = {
@@ -35,26 +37,29 @@ class RoundReplay(Generic[Bets, Outcome]):
     version: types_pb2.ConfigurationVersion
     rules: Rules[Bets, Outcome]
     ledger: wallet_pb2.Round | None
+    moved: MovedInLedger | None = None
+    """Of a hand between players: what it has moved in the ledger, where it has no stakes."""
 
     def compute(self) -> table_pb2.ReplayRoundResponse:
         bets = {stake.stake_id: self.rules.read_bets(stake.bets) for stake in self.record.stakes}
         played = self._play(bets)
         differences = played.differences
-        # Until the round has ended, both tell cards that nobody may see (G7).
-        tells = not self.record.hides_cards
-        drawn, outcome = self.record.drawn, played.outcome if tells else None
+        # Until the round has ended, both tell cards that nobody may see; the entropy, until its shoe has (G7).
+        drawn, outcome = self.record.drawn, None if self.record.hides_cards else played.outcome
+        tells_entropy = drawn is not None and not self.record.seals_entropy and not drawn.is_sealed
         answer = table_pb2.ReplayRoundResponse(
             round=round_messages.table_round(self.record.summary, self.rules),
-            entropy=drawn.entropy if drawn is not None and tells and not drawn.is_sealed else b"",
+            entropy=drawn.entropy if drawn is not None and tells_entropy else b"",
             computed_outcome=None if outcome is None else packed(self.rules.outcome_message(outcome)),
             configuration=self.version,
             moves=[round_messages.recorded_move(move, self.rules) for move in self.record.moves],
         )
         journal = self.record.payouts
         ledger = {stake.stake_id: stake for stake in self.ledger.stakes} if self.ledger is not None else {}
+        computed = dict[str, int]()
         for stake in self.record.stakes:
             in_ledger = ledger.get(stake.stake_id)
-            payout_cents = self._payout_cents(stake, bets[stake.stake_id], played)
+            payout_cents = computed[stake.stake_id] = self._payout_cents(stake, bets[stake.stake_id], played)
             self._compare_stake(stake, bets[stake.stake_id], payout_cents, in_ledger, differences)
             results = None if outcome is None else self.rules.results_message(outcome, bets[stake.stake_id])
             answer.stakes.add(
@@ -64,16 +69,23 @@ class RoundReplay(Generic[Bets, Outcome]):
                 results=None if results is None else packed(results),
                 computed_payout_cents=payout_cents,
                 journal_payout_cents=journal.get(stake.stake_id, 0),
-                ledger_payout_cents=0 if in_ledger is None else _paid_cents(in_ledger),
+                ledger_payout_cents=self._ledger_payout_cents(stake, in_ledger),
             )
         answer.cancelled_stakes.extend(
             round_messages.cancelled_stake(each, self.rules) for each in self.record.cancelled_stakes
         )
+        if self.moved is not None:
+            differences += hands.differences(self.record, self.moved, computed)
         self._compare_early_payments(played, differences)
-        self._compare_endings(differences)
+        self._compare_endings(played, differences)
         self._compare_cancelled_stakes(differences)
         answer.differences.extend(differences)
         return answer
+
+    def _ledger_payout_cents(self, stake: JournalStake, in_ledger: wallet_types.Stake | None) -> int:
+        if self.moved is not None and self.record.ended is not None:
+            return stake.amount_cents + self.moved.by_account.get(stake.account_id, 0)
+        return 0 if in_ledger is None else _paid_cents(in_ledger)
 
     def _play(self, bets: Mapping[str, Bets]) -> PlayedAgain[Bets, Outcome]:
         """Plays the round again from the recorded entropy and decisions."""
@@ -91,6 +103,7 @@ class RoundReplay(Generic[Bets, Outcome]):
                 played.differences.append(f"the entropy cannot be read: key {drawn.sealed_with} is missing or wrong")
         else:
             played = play_again(self.record, drawn, self.rules, bets, Tape(drawn.entropy))
+            played.differences += self._shoe_differences(drawn)
             outcome = played.outcome
             if outcome is None or recorded is None:
                 return played
@@ -100,6 +113,25 @@ class RoundReplay(Generic[Bets, Outcome]):
             return played
         played.outcome = None if recorded is None else self.rules.read_outcome(recorded)
         return played
+
+    def _shoe_differences(self, drawn: Drawn) -> list[str]:
+        """Compares where in its shoe the round begins with where the round that was dealt before has left it."""
+        before = self.record.before
+        if drawn.shoe is None or before is None or before.drawn is None:
+            return []
+        if before.drawn.drawn_in != drawn.drawn_in:
+            return [f"goes on with the shoe of {drawn.drawn_in}, and {before.opened.round_id} had another one"]
+        if before.opened.configuration_version != self.record.opened.configuration_version:
+            return [f"goes on with the shoe of {drawn.drawn_in} under other rules"]
+        bets = {stake.stake_id: self.rules.read_bets(stake.bets) for stake in before.drawn.stakes}
+        played = play_again(before, before.drawn, self.rules, bets, Tape(drawn.entropy))
+        taken, cut_card = before.drawn.cards_taken + played.cards, self.rules.cut_card
+        if taken != drawn.cards_taken:
+            left = f"{before.opened.round_id} left it after {taken}"
+            return [f"begins after {drawn.cards_taken} cards of its shoe, and {left}"]
+        if cut_card is None or taken >= cut_card:
+            return [f"goes on with a shoe of which {taken} cards were taken, and the cut card comes after {cut_card}"]
+        return []
 
     def _payout_cents(self, stake: JournalStake, bets: Bets, played: PlayedAgain[Bets, Outcome]) -> int:
         """Computes what a stake pays; before the end of a dealt round, what it has paid early."""
@@ -126,7 +158,7 @@ class RoundReplay(Generic[Bets, Outcome]):
             differences.append(f"stake {stake.stake_id}: {stake.amount_cents} cents for other bets")
         if self.record.ended is not None and computed != journal:
             differences.append(f"stake {stake.stake_id}: {computed} computed, {journal} in the journal")
-        if self.record.ended is not None and self.ledger is not None and computed != ledger:
+        if self.record.ended is not None and self.ledger is not None and self.moved is None and computed != ledger:
             differences.append(f"stake {stake.stake_id}: {computed} computed, {ledger} in the ledger")
         if in_ledger is not None and in_ledger.placed_cents - in_ledger.cancelled_cents != stake.amount_cents:
             differences.append(f"stake {stake.stake_id}: {stake.amount_cents} in the journal, another in the ledger")
@@ -151,10 +183,14 @@ class RoundReplay(Generic[Bets, Outcome]):
                 if ended.get(stake_id, cents) != cents:
                     differences.append(f"stake {stake_id}: {cents} paid early, {ended[stake_id]} at the end")
 
-    def _compare_endings(self, differences: list[str]) -> None:
+    def _compare_endings(self, played: PlayedAgain[Bets, Outcome], differences: list[str]) -> None:
         ended, drawn = self.record.ended, self.record.drawn
         if ended is not None and ended.ending is Ending.VOID and drawn is not None and not drawn.is_sealed:
-            differences.append("void in the journal, although it was drawn")
+            # A hand between players may become void as long as it is not decided (`806/2015:72`).
+            if self.moved is None:
+                differences.append("void in the journal, although it was drawn")
+            elif played.outcome is not None:
+                differences.append("void in the journal, although it was decided")
         if self.ledger is None:
             if ended is not None:
                 differences.append("the ledger does not know the round")
@@ -172,7 +208,8 @@ class RoundReplay(Generic[Bets, Outcome]):
         counted = {stake.stake_id for stake in self.ledger.stakes if stake.state != wallet_types.STAKE_STATE_CANCELLED}
         if drawn is not None or ended is not None:
             differences.extend(f"stake {stake_id}: not in the journal" for stake_id in sorted(counted - known))
-            differences.extend(f"stake {stake_id}: not in the ledger" for stake_id in sorted(known - counted))
+            missing = known - counted if self.moved is None else set[str]()
+            differences.extend(f"stake {stake_id}: not in the ledger" for stake_id in sorted(missing))
 
     def _compare_cancelled_stakes(self, differences: list[str]) -> None:
         """Compares the cancelled stakes; a round recorded before revision 0002 has none, and no draw trigger."""

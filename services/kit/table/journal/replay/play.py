@@ -27,6 +27,8 @@ class PlayedAgain(Generic[Bets, Outcome]):
 
     outcome: Outcome | None = None
     """None if they do not decide the round."""
+    cards: int = 0
+    """How many the round has taken from its shoe."""
     due: dict[str, DueStake] = field(default_factory=dict)
     """By stake id."""
     differences: list[str] = field(default_factory=list)
@@ -40,7 +42,7 @@ def play_again(
     played: PlayedAgain[Bets, Outcome] = PlayedAgain()
     stakes = [StakeOnTable(stake.stake_id, stake.seat, bets[stake.stake_id]) for stake in drawn.stakes]
     try:
-        round_ = rules.deal(stakes, tape)
+        round_ = rules.deal(stakes, tape, drawn.cards_taken)
     except TapeExhausted:
         played.differences.append("the entropy in the journal is too short for a draw")
         return played
@@ -56,6 +58,7 @@ def play_again(
         _compare_stake(played, rules, move, wanted)
         round_ = round_.after(move.seat, move.move, "" if move.stake is None else move.stake.stake_id)
         _note_due(played, round_, move.position)
+    played.cards = round_.cards_shown
     if round_.turn is None:
         played.outcome = round_.outcome
     elif record.ended is not None and record.ended.ending is Ending.SETTLED:

@@ -16,7 +16,7 @@ from services.kit.randomness.tape import Tape
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.game import Rules
 from services.kit.table.journal import round_messages
-from services.kit.table.journal.entries import ActedBy, CancelledStake, DrawTrigger, Ending, JournalStake
+from services.kit.table.journal.entries import ActedBy, CancelledStake, Drawn, DrawTrigger, Ending, JournalStake
 from services.kit.table.journal.history import RoundRecord
 from services.kit.table.journal.replay.play import play_again
 
@@ -93,7 +93,7 @@ def describe_round(
     elif drawn is not None and not drawn.is_sealed and not record.hides_cards:
         tape = _RecordingTape(drawn.entropy)
         outcome = play_again(record, drawn, rules, bets, tape).outcome
-        entropy_steps = tape.steps
+        entropy_steps = [] if record.seals_entropy else tape.steps
     shown = {
         stake_id: rules.bets_message(each) if outcome is None else rules.results_message(outcome, each)
         for stake_id, each in bets.items()
@@ -145,20 +145,34 @@ def _draw(round_: ReplayedRound) -> Iterator[tuple[str, str]]:
     if drawn is None:
         yield "entropy", "none: nothing was drawn"
         return
+    if drawn.shoe is not None:
+        yield "shoe", f"shuffled for {drawn.shoe.round_id}; {drawn.shoe.cards_taken} cards were taken before"
+    yield from _entropy(round_, drawn)
+    if record.outcome is not None:
+        yield "journal has", _text(rules.outcome_message(rules.read_outcome(record.outcome)))
+
+
+def _entropy(round_: ReplayedRound, drawn: Drawn) -> Iterator[tuple[str, str]]:
+    record = round_.record
     if drawn.is_lost:
         yield "entropy", "lost: the journal was restored from a backup, and has the round from the ledger"
     elif record.hides_cards or drawn.is_sealed:
         yield "entropy", "sealed until the round has ended: it hides cards"
+    elif record.seals_entropy:
+        yield "entropy", "sealed until the table is dealt from another shoe: it hides cards"
+        yield from _gives(round_)
     else:
         yield "entropy", f"{drawn.entropy.hex(' ')} (hexadecimal)"
         for step in round_.entropy_steps[:STEPS_SHOWN]:
             yield "", step
         if len(round_.entropy_steps) > STEPS_SHOWN:
             yield "", f"and {len(round_.entropy_steps) - STEPS_SHOWN} more numbers, read in the same way"
-        if round_.outcome is not None:
-            yield "gives", _text(round_.outcome)
-    if record.outcome is not None:
-        yield "journal has", _text(rules.outcome_message(rules.read_outcome(record.outcome)))
+        yield from _gives(round_)
+
+
+def _gives(round_: ReplayedRound) -> Iterator[tuple[str, str]]:
+    if round_.outcome is not None:
+        yield "gives", _text(round_.outcome)
 
 
 def _decisions(round_: ReplayedRound) -> Iterator[str]:

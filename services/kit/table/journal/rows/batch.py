@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 from services.kit.table.journal.entries import Ending, JournalStake, Moved, PlayerResult
-from services.kit.table.journal.rows.statements import WRITE_ROWS, WRITE_ROWS_AND_DECISIONS
+from services.kit.table.journal.rows.statements import write_rows
 
 Row: TypeAlias = tuple[object, ...]
 
@@ -25,12 +26,21 @@ class RecordedMove(NamedTuple):
     @classmethod
     def of(cls, entry: Moved) -> RecordedMove:
         stake_id = "" if entry.stake is None else entry.stake.stake_id
-        return cls(entry.seat, entry.move, entry.acted_by, entry.request_id, entry.command_digest, stake_id)
+        return cls(entry.seat, entry.move, entry.acted_by, entry.command_id, entry.command_digest, stake_id)
+
+
+class RecordedDraw(NamedTuple):
+    """What makes a draw the same draw, however often it is written."""
+
+    entropy: bytes
+    outcome: bytes | None
+    shoe_round_id: str
+    cards_taken: int
 
 
 @dataclass(slots=True)
 class RecordedDecisions:
-    """What is recorded of the decisions of a round, as far as the entries of a group ask for it."""
+    """What is recorded of the decisions of a dealt round, and of its stakes."""
 
     last_position: int = 0
     """Of the newest decision."""
@@ -50,8 +60,7 @@ class RecordedState:
     round_no: int
     opened: tuple[str, int, int] | None
     """Its table, its number, and its version of the specific rules."""
-    drawn: tuple[bytes, bytes | None] | None
-    """Entropy and outcome."""
+    drawn: RecordedDraw | None
     ending: Ending | None
     decisions: RecordedDecisions = field(default_factory=RecordedDecisions)
 
@@ -65,28 +74,29 @@ class RowBatch:
     endings: list[Row] = field(default_factory=list)
     moves: list[Row] = field(default_factory=list)
     paid: list[Row] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
+    """The commands that may not have been used before."""
     # By columns: one list for each array of the statement.
     payouts: tuple[list[Any], ...] = field(default_factory=lambda: _columns(3))
     player_results: tuple[list[Any], ...] = field(default_factory=lambda: _columns(8))
     stakes: tuple[list[Any], ...] = field(default_factory=lambda: _columns(11))
 
-    @property
-    def is_empty(self) -> bool:
-        return not (self.rounds or self.draws or self.endings or self.moves or self.paid)
-
-    def statement(self) -> tuple[str, list[Sequence[object]]]:
-        """Returns the statement that writes the rows, and its values."""
-        values: list[Sequence[object]] = [
-            *transposed(self.rounds, 9),
-            *transposed(self.draws, 11),
-            *transposed(self.endings, 8),
-            *self.payouts,
-            *self.player_results,
-            *self.stakes,
-        ]
-        if not self.moves and not self.paid:
-            return WRITE_ROWS, values
-        return WRITE_ROWS_AND_DECISIONS, [*values, *transposed(self.moves, 10), *transposed(self.paid, 5)]
+    def statement(self, owners: Collection[tuple[str, int]]) -> tuple[str, list[Sequence[object]]]:
+        """Returns the statement that writes the rows, if these placements have these epochs, and its values."""
+        columns: dict[str, Sequence[Sequence[object]]] = {
+            "rounds": transposed(self.rounds, 9),
+            "draws": transposed(self.draws, 13),
+            "stakes": self.stakes,
+            "moves": transposed(self.moves, 10),
+            "paid": transposed(self.paid, 5),
+            "endings": transposed(self.endings, 8),
+            "payouts": self.payouts,
+            "player_results": self.player_results,
+        }
+        written = {table: values for table, values in columns.items() if values[0]}
+        statement = write_rows(tuple(written), of_commands=bool(self.commands))
+        commands = [self.commands] if self.commands else []
+        return statement, [*transposed(list(owners), 2), *commands, *chain.from_iterable(written.values())]
 
     def add_payouts(self, round_no: int, payouts: Sequence[tuple[str, int]]) -> None:
         _extend(self.payouts, ([round_no] * len(payouts), *transposed(payouts, 2)))

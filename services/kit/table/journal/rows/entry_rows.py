@@ -1,17 +1,19 @@
 """Turns journal entries into the rows they add in PostgreSQL, and rows back into entries. Pure.
 
-A transaction of the writer reads the state of the rounds (`READ_STATES`), and of their decisions where an entry names
-some (`READ_DECISIONS`), passes every entry to `add_entry`, and writes the rows of all of them. An entry that is there
-already adds nothing; an entry that contradicts what is recorded, or comes from a stale owner, is refused.
+The writer has the state of the rounds cached, or reads it (`READ_STATES`), passes every entry to `add_entry`, and
+writes the rows of all of them. An entry that is there already adds nothing; an entry that contradicts what is recorded,
+or comes from a stale owner, is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, TypeAlias
 
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.journal.entries import (
+    CommandUsed,
     Drawn,
     DrawTrigger,
     Ended,
@@ -20,9 +22,16 @@ from services.kit.table.journal.entries import (
     Moved,
     Opened,
     Paid,
+    ShoePosition,
 )
 from services.kit.table.journal.rows import cancelled_stakes
-from services.kit.table.journal.rows.batch import RecordedMove, RecordedState, RowBatch
+from services.kit.table.journal.rows.batch import (
+    RecordedDecisions,
+    RecordedDraw,
+    RecordedMove,
+    RecordedState,
+    RowBatch,
+)
 
 
 class JournalContradiction(Exception):
@@ -31,7 +40,7 @@ class JournalContradiction(Exception):
 
 Entry: TypeAlias = Opened | Drawn | Moved | Paid | Ended
 # None: the entry is written, or was there already.
-EntryRefusal: TypeAlias = StaleOwner | JournalContradiction | None
+EntryRefusal: TypeAlias = StaleOwner | JournalContradiction | CommandUsed | None
 
 
 def row_count(entry: Entry) -> int:
@@ -49,36 +58,18 @@ def row_count(entry: Entry) -> int:
     return 1
 
 
-def decisions_named(entry: Entry, state: RecordedState) -> Iterator[tuple[int, str]]:
-    """Yields pairs of a decision's position and a stake id, of which `add_entry` has to know what is recorded."""
-    match entry:
-        case Moved():
-            yield entry.position, ""
-        case Paid():
-            yield from ((0, stake_id) for stake_id, _ in entry.payouts)
-            # How many decisions there are, even if nothing is paid.
-            yield 0, ""
-        case Ended() if state.drawn is not None and state.drawn[1] is None:
-            stake_ids = {stake_id: None for stake_id, _ in entry.payouts}
-            yield from ((0, stake_id) for stake_id in stake_ids)
-            yield from ((0, each.stake_id) for each in entry.returned_stakes if each.stake_id not in stake_ids)
-            yield 0, ""
+def command_of(entry: Entry) -> str:
+    """Returns the command that an entry may not repeat: that of a decision without a stake; empty if it has none."""
+    return entry.command_id if isinstance(entry, Moved) and entry.stake is None else ""
 
 
-def add_recorded_decision(state: RecordedState, row: Sequence[Any]) -> None:
-    """Reads one row of `READ_DECISIONS` into the state of its round."""
-    _, position, stake_id, last_position, next_stake_position, *move, is_staked, paid_cents, paid_position = row
-    decisions = state.decisions
-    decisions.last_position, decisions.next_stake_position = last_position, next_stake_position
-    if move[0] is not None:
-        decisions.moves[position] = RecordedMove(*move)
-    if is_staked:
-        decisions.stake_ids.add(stake_id)
-    if paid_cents is not None:
-        decisions.paid[stake_id] = paid_cents, paid_position
-
-
-def add_entry(batch: RowBatch, state: RecordedState | None, epoch: int, entry: Entry) -> EntryRefusal:
+def add_entry(
+    batch: RowBatch,
+    state: RecordedState | None,
+    epoch: int,
+    entry: Entry,
+    used_commands: AbstractSet[str] = frozenset(),
+) -> EntryRefusal:
     """Adds the rows of an entry to the batch, unless they are recorded already or the entry is refused."""
     if state is None:
         # Nobody owns the placement yet, or there is no such round.
@@ -86,14 +77,14 @@ def add_entry(batch: RowBatch, state: RecordedState | None, epoch: int, entry: E
     if epoch != state.epoch:
         return StaleOwner()
     try:
-        _add(batch, state, entry)
-    except JournalContradiction as contradiction:
-        return contradiction
+        _add(batch, state, entry, used_commands)
+    except (JournalContradiction, CommandUsed) as refusal:
+        return refusal
     return None
 
 
-def _add(batch: RowBatch, state: RecordedState, entry: Entry) -> None:
-    """Raises `JournalContradiction` before it changes anything."""
+def _add(batch: RowBatch, state: RecordedState, entry: Entry, used_commands: AbstractSet[str]) -> None:
+    """Raises a refusal before it changes anything."""
     if state.opened is None and not isinstance(entry, Opened):
         raise JournalContradiction(f"{entry.round_id} was never opened")
     match entry:
@@ -102,7 +93,7 @@ def _add(batch: RowBatch, state: RecordedState, entry: Entry) -> None:
         case Drawn():
             _draw(batch, state, entry)
         case Moved():
-            _move(batch, state, entry)
+            _move(batch, state, entry, used_commands)
         case Paid():
             _pay(batch, state, entry)
         case Ended():
@@ -123,7 +114,9 @@ def _open(batch: RowBatch, state: RecordedState, entry: Opened) -> None:
 
 
 def _draw(batch: RowBatch, state: RecordedState, entry: Drawn) -> None:
-    drawn = entry.entropy, entry.outcome
+    drawn = RecordedDraw(
+        entry.entropy, entry.outcome, "" if entry.shoe is None else entry.shoe.round_id, entry.cards_taken
+    )
     if state.drawn is not None:
         if state.drawn != drawn:
             raise JournalContradiction(f"G6: {entry.round_id} has another outcome")
@@ -132,8 +125,9 @@ def _draw(batch: RowBatch, state: RecordedState, entry: Drawn) -> None:
         raise JournalContradiction(f"G6: {entry.round_id} has ended without an outcome")
     state.drawn = drawn
     batch.draws.append((
-        state.round_no, state.epoch, entry.closed_at, entry.drawn_at, *drawn, " ".join(entry.session_ids),
-        entry.draw_trigger, cancelled_stakes.encode(entry.cancelled_stakes), entry.sealed_with, len(entry.stakes),
+        state.round_no, state.epoch, entry.closed_at, entry.drawn_at, drawn.entropy, drawn.outcome,
+        " ".join(entry.session_ids), entry.draw_trigger, cancelled_stakes.encode(entry.cancelled_stakes),
+        entry.sealed_with, len(entry.stakes), drawn.shoe_round_id, drawn.cards_taken,
     ))  # fmt: skip
     batch.add_stakes(state.round_no, 0, entry.stakes)
     state.decisions.next_stake_position = len(entry.stakes)
@@ -141,7 +135,7 @@ def _draw(batch: RowBatch, state: RecordedState, entry: Drawn) -> None:
         state.decisions.stake_ids.update(stake.stake_id for stake in entry.stakes)
 
 
-def _move(batch: RowBatch, state: RecordedState, entry: Moved) -> None:
+def _move(batch: RowBatch, state: RecordedState, entry: Moved, used_commands: AbstractSet[str]) -> None:
     decisions, move, name = state.decisions, RecordedMove.of(entry), f"decision {entry.position} of {entry.round_id}"
     if entry.position in decisions.moves:
         if decisions.moves[entry.position] != move:
@@ -149,16 +143,20 @@ def _move(batch: RowBatch, state: RecordedState, entry: Moved) -> None:
         return
     if state.drawn is None:
         raise JournalContradiction(f"G6: {name}: nothing is dealt")
-    if state.drawn[1] is not None:
+    if state.drawn.outcome is not None:
         raise JournalContradiction(f"G6: {name}: the round has its outcome")
     if state.ending is not None:
         raise JournalContradiction(f"G4: {name}: the round has ended as {state.ending.name}")
     if entry.position != decisions.last_position + 1:
         raise JournalContradiction(f"G10: {name}: the last one on record is {decisions.last_position}")
+    if command := command_of(entry):
+        if command in used_commands:
+            raise CommandUsed
+        batch.commands.append(command)
     decisions.last_position = entry.position
     decisions.moves[entry.position] = move
     batch.moves.append((
-        state.round_no, entry.position, state.epoch, entry.seat, entry.move, entry.acted_by, entry.request_id,
+        state.round_no, entry.position, state.epoch, entry.seat, entry.move, entry.acted_by, entry.command_id,
         entry.command_digest, move.stake_id, entry.moved_at,
     ))  # fmt: skip
     if entry.stake is not None:
@@ -213,7 +211,7 @@ def _end(batch: RowBatch, state: RecordedState, entry: Ended) -> None:
 
 def _verify_outcome(state: RecordedState, entry: Ended) -> None:
     """Refuses to settle a round without an outcome, in its draw or here, and to void a round with one."""
-    drawn_outcome = None if state.drawn is None else state.drawn[1]
+    drawn_outcome = None if state.drawn is None else state.drawn.outcome
     if entry.ending is Ending.VOID:
         if drawn_outcome is not None or entry.outcome is not None:
             raise JournalContradiction(f"G6: {entry.round_id} has an outcome and cannot be void")
@@ -230,17 +228,42 @@ def _add_stakes(batch: RowBatch, state: RecordedState, stakes: Sequence[JournalS
     state.decisions.stake_ids.update(stake.stake_id for stake in stakes)
 
 
-def recorded_state(row: Sequence[Any]) -> RecordedState:
-    """Reads one row of `READ_STATES`."""
-    _, placement_id, epoch, round_no, table_id, number, version, entropy, outcome, ending, new_no = row
+def recorded_states(rows: Iterable[Sequence[Any]]) -> dict[str, RecordedState]:
+    """Reads the rows of `READ_STATES`, by round id."""
+    states: dict[str, RecordedState] = {}
+    for row in rows:
+        round_id, recorded = row[0], row[13:]
+        if round_id not in states:
+            states[round_id] = _recorded_state(row)
+        if recorded[0] is not None:
+            _add_recorded(states[round_id].decisions, recorded)
+    return states
+
+
+def _recorded_state(row: Sequence[Any]) -> RecordedState:
+    _, placement_id, epoch, round_no, table_id, number, version, *drawn, ending, new_no = row[:13]
     return RecordedState(
         placement_id,
         epoch,
         new_no if round_no is None else round_no,
         None if round_no is None else (table_id, number, version),
-        None if entropy is None else (entropy, outcome),
+        None if drawn[0] is None else RecordedDraw(*drawn),
         None if ending is None else Ending(ending),
     )
+
+
+def _add_recorded(decisions: RecordedDecisions, recorded: Sequence[Any]) -> None:
+    kind, position, stake_id, seat, move, acted_by, request_id, command_digest, payout_cents = recorded
+    match kind:
+        case "move":
+            made = RecordedMove(seat, move, acted_by, request_id, command_digest, stake_id)
+            decisions.moves[position] = made
+            decisions.last_position = max(decisions.last_position, position)
+        case "stake":
+            decisions.stake_ids.add(stake_id)
+            decisions.next_stake_position = max(decisions.next_stake_position, position + 1)
+        case "paid":
+            decisions.paid[stake_id] = payout_cents, position
 
 
 def read_opened(row: Sequence[Any]) -> Opened:
@@ -251,6 +274,7 @@ def read_opened(row: Sequence[Any]) -> Opened:
 def read_drawn(row: Sequence[Any], stakes: Sequence[JournalStake]) -> Drawn | None:
     """Reads the same row; None if the round was not drawn. `stakes` are all of the round, in their order."""
     closed_at, drawn_at, entropy, outcome, session_ids, draw_trigger, cancelled, entropy_key, stake_count = row[8:17]
+    shoe_round_id, cards_taken = row[17:19]
     if closed_at is None:
         return None
     return Drawn(
@@ -265,4 +289,5 @@ def read_drawn(row: Sequence[Any], stakes: Sequence[JournalStake]) -> Drawn | No
         cancelled_stakes.decode(cancelled),
         hides_cards=bool(entropy_key),
         sealed_with=entropy_key,
+        shoe=ShoePosition(shoe_round_id, cards_taken) if shoe_round_id else None,
     )

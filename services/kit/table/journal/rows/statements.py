@@ -2,81 +2,131 @@
 
 from __future__ import annotations
 
-# Waits for a takeover of the placement that is under way, and then reads its new epoch.
+from collections.abc import Sequence
+from functools import cache
+
+# One row for each round, or for each decision, stake and payment of a dealt one: all of one moment. Nothing is locked,
+# because the statement that writes verifies that nobody else has written meanwhile.
 READ_STATES = """
 SELECT asked.round_id, placements.placement_id, placements.epoch, rounds.round_no, rounds.table_id, rounds.number,
-       rounds.configuration_version, draws.entropy, draws.outcome, endings.ending,
-       CASE WHEN rounds.round_no IS NULL THEN nextval('round_no') END
+       rounds.configuration_version, draws.entropy, draws.outcome, draws.shoe_round_id, draws.cards_taken,
+       endings.ending,
+       CASE WHEN rounds.round_no IS NULL THEN nextval('round_no') END,
+       recorded.kind, recorded.position, recorded.stake_id, recorded.seat, recorded.move, recorded.acted_by,
+       recorded.request_id, recorded.command_digest, recorded.payout_cents
 FROM unnest($1::text[], $2::text[]) AS asked(round_id, placement_id)
 LEFT JOIN rounds ON rounds.round_id = asked.round_id
 LEFT JOIN draws ON draws.round_no = rounds.round_no
 LEFT JOIN endings ON endings.round_no = rounds.round_no
 JOIN placements ON placements.placement_id = COALESCE(rounds.placement_id, asked.placement_id)
-FOR SHARE OF placements
+CROSS JOIN LATERAL (SELECT CASE WHEN draws.outcome IS NULL THEN draws.round_no END) AS dealt(round_no)
+LEFT JOIN LATERAL (
+    SELECT 'move', position, stake_id, seat, move, acted_by, request_id, command_digest, NULL::bigint
+    FROM moves WHERE moves.round_no = dealt.round_no
+    UNION ALL
+    SELECT 'stake', position, stake_id, NULL, NULL, NULL, NULL, NULL, NULL
+    FROM stakes WHERE stakes.round_no = dealt.round_no
+    UNION ALL
+    SELECT 'paid', position, stake_id, NULL, NULL, NULL, NULL, NULL, payout_cents
+    FROM paid WHERE paid.round_no = dealt.round_no
+) AS recorded(kind, position, stake_id, seat, move, acted_by, request_id, command_digest, payout_cents) ON true
 """
-# What is recorded of decisions, stakes and payments that entries name; a round without them is never asked for.
-READ_DECISIONS = """
-SELECT asked.round_id, asked.position, asked.stake_id,
-       COALESCE((SELECT max(moves.position) FROM moves WHERE moves.round_no = asked.round_no), 0),
-       COALESCE((SELECT max(stakes.position) + 1 FROM stakes WHERE stakes.round_no = asked.round_no), 0),
-       moves.seat, moves.move, moves.acted_by, moves.request_id, moves.command_digest, moves.stake_id,
-       stakes.stake_id IS NOT NULL, paid.payout_cents, paid.position
-FROM unnest($1::text[], $2::bigint[], $3::integer[], $4::text[]) AS asked(round_id, round_no, position, stake_id)
-LEFT JOIN moves ON moves.round_no = asked.round_no AND moves.position = asked.position
-LEFT JOIN stakes ON stakes.stake_id = asked.stake_id AND stakes.round_no = asked.round_no
-LEFT JOIN paid ON paid.round_no = asked.round_no AND paid.stake_id = asked.stake_id
-"""
-_WRITE_ROUNDS = """
-WITH written_rounds AS (
-    INSERT INTO rounds (round_no, round_id, placement_id, table_id, number, configuration_version, epoch, opened_at,
-                        closes_at)
-    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::integer[], $7::bigint[],
-                         $8::timestamptz[], $9::timestamptz[])
-), written_draws AS (
-    INSERT INTO draws (round_no, epoch, closed_at, drawn_at, entropy, outcome, session_ids, draw_trigger,
-                       cancelled_stakes, entropy_key, stake_count)
-    SELECT round_no, epoch, closed_at, drawn_at, entropy, outcome, string_to_array(session_ids, ' '), draw_trigger,
-           cancelled_stakes, entropy_key, stake_count
-    FROM unnest($10::bigint[], $11::bigint[], $12::timestamptz[], $13::timestamptz[], $14::bytea[], $15::bytea[],
-                $16::text[], $17::smallint[], $18::bytea[], $19::text[], $20::integer[])
-         AS new(round_no, epoch, closed_at, drawn_at, entropy, outcome, session_ids, draw_trigger, cancelled_stakes,
-                entropy_key, stake_count)
-), written_endings AS (
-    INSERT INTO endings (round_no, epoch, ending, ended_at, void_reason, closed_at, cancelled_stakes, outcome)
-    SELECT * FROM unnest($21::bigint[], $22::bigint[], $23::smallint[], $24::timestamptz[], $25::text[],
-                         $26::timestamptz[], $27::bytea[], $28::bytea[])
-), written_payouts AS (
-    INSERT INTO payouts (round_no, stake_id, payout_cents)
-    SELECT * FROM unnest($29::bigint[], $30::text[], $31::bigint[])
-), written_results AS (
-    INSERT INTO player_results (round_no, player_id, table_id, session_id, staked_cents, payout_cents,
-                                balance_before_cents, balance_after_cents)
-    SELECT * FROM unnest($32::bigint[], $33::text[], $34::text[], $35::text[], $36::bigint[], $37::bigint[],
-                         $38::bigint[], $39::bigint[])
-)"""
-_WRITE_DECISIONS = """, written_moves AS (
-    INSERT INTO moves (round_no, position, epoch, seat, move, acted_by, request_id, command_digest, stake_id, moved_at)
-    SELECT * FROM unnest($51::bigint[], $52::integer[], $53::bigint[], $54::integer[], $55::bytea[], $56::smallint[],
-                         $57::text[], $58::bytea[], $59::text[], $60::timestamptz[])
-), written_paid AS (
-    INSERT INTO paid (round_no, stake_id, payout_cents, position, paid_at)
-    SELECT * FROM unnest($61::bigint[], $62::text[], $63::bigint[], $64::integer[], $65::timestamptz[])
-)"""
-_WRITE_STAKES = """
-INSERT INTO stakes (round_no, position, stake_id, request_id, player_id, account_id, session_id, seat, amount_cents,
-                    bets, placed_at)
-SELECT * FROM unnest($40::bigint[], $41::integer[], $42::text[], $43::text[], $44::text[], $45::text[], $46::text[],
-                     $47::integer[], $48::bigint[], $49::bytea[], $50::timestamptz[])
-"""
-# The rows of a group without decisions, as games without any always write them; and those of any other group.
-WRITE_ROWS = _WRITE_ROUNDS + _WRITE_STAKES
-WRITE_ROWS_AND_DECISIONS = _WRITE_ROUNDS + _WRITE_DECISIONS + _WRITE_STAKES
 
-# Of a round that was not drawn, the columns of `draws` are NULL.
+# Whatever they were for.
+SELECT_USED_COMMANDS = """
+SELECT moves.request_id FROM moves WHERE moves.request_id = ANY($1::text[]) AND moves.request_id <> ''
+UNION ALL SELECT stakes.stake_id FROM stakes WHERE stakes.stake_id = ANY($1::text[])
+"""
+
+# The columns that the writer fills in each table, and the types of the arrays that bring their values.
+_COLUMNS = {
+    "rounds": {
+        "round_no": "bigint", "round_id": "text", "placement_id": "text", "table_id": "text", "number": "bigint",
+        "configuration_version": "integer", "epoch": "bigint", "opened_at": "timestamptz", "closes_at": "timestamptz",
+    },
+    "draws": {
+        "round_no": "bigint", "epoch": "bigint", "closed_at": "timestamptz", "drawn_at": "timestamptz",
+        "entropy": "bytea", "outcome": "bytea", "session_ids": "text", "draw_trigger": "smallint",
+        "cancelled_stakes": "bytea", "entropy_key": "text", "stake_count": "integer", "shoe_round_id": "text",
+        "cards_taken": "integer",
+    },
+    "stakes": {
+        "round_no": "bigint", "position": "integer", "stake_id": "text", "request_id": "text", "player_id": "text",
+        "account_id": "text", "session_id": "text", "seat": "integer", "amount_cents": "bigint", "bets": "bytea",
+        "placed_at": "timestamptz",
+    },
+    "moves": {
+        "round_no": "bigint", "position": "integer", "epoch": "bigint", "seat": "integer", "move": "bytea",
+        "acted_by": "smallint", "request_id": "text", "command_digest": "bytea", "stake_id": "text",
+        "moved_at": "timestamptz",
+    },
+    "paid": {
+        "round_no": "bigint", "stake_id": "text", "payout_cents": "bigint", "position": "integer",
+        "paid_at": "timestamptz",
+    },
+    "endings": {
+        "round_no": "bigint", "epoch": "bigint", "ending": "smallint", "ended_at": "timestamptz",
+        "void_reason": "text", "closed_at": "timestamptz", "cancelled_stakes": "bytea", "outcome": "bytea",
+    },
+    "payouts": {"round_no": "bigint", "stake_id": "text", "payout_cents": "bigint"},
+    "player_results": {
+        "round_no": "bigint", "player_id": "text", "table_id": "text", "session_id": "text",
+        "staked_cents": "bigint", "payout_cents": "bigint", "balance_before_cents": "bigint",
+        "balance_after_cents": "bigint",
+    },
+}  # fmt: skip
+# Values that are no arrays of their own in an array.
+_EXPRESSIONS = {"session_ids": "string_to_array(session_ids, ' ')"}
+# Waits for a takeover that is under way, reads its new epoch, and keeps the next one waiting until the commit.
+_OWNED = """
+WITH locked AS (
+    SELECT FROM unnest($1::text[], $2::bigint[]) AS expected(placement_id, epoch)
+    JOIN placements ON placements.placement_id = expected.placement_id AND placements.epoch = expected.epoch
+    FOR SHARE OF placements
+), owned AS MATERIALIZED (SELECT count(*) = cardinality($1::text[]){unused} AS by_all FROM locked)"""
+# Whatever a command was for.
+_UNUSED = """
+    AND NOT EXISTS (SELECT FROM moves WHERE moves.request_id = ANY($3::text[]) AND moves.request_id <> '')
+    AND NOT EXISTS (SELECT FROM stakes WHERE stakes.stake_id = ANY($3::text[]))"""
+_INSERT = """, written_{table} AS (
+    INSERT INTO {table} ({columns})
+    SELECT {expressions} FROM unnest({arrays}) AS new({columns}) WHERE (SELECT by_all FROM owned)
+)"""
+
+
+@cache
+def write_rows(tables: Sequence[str], *, of_commands: bool) -> str:
+    """Returns the statement that writes rows of these tables, and whether it did: all or none of them.
+
+    It does so only if every placement still has the epoch that is expected of it (G8) and, `of_commands`, if no command
+    was used before (G3). Its values are the placements and their epochs, the commands, and then the columns of each
+    table in turn. Tables without rows are left out, because the checks of a table cost time even so.
+    """
+    statement, number = _OWNED.format(unused=_UNUSED if of_commands else ""), 4 if of_commands else 3
+    for table in tables:
+        columns = _COLUMNS[table]
+        arrays = [f"${number + place}::{type_}[]" for place, type_ in enumerate(columns.values())]
+        number += len(columns)
+        statement += _INSERT.format(
+            table=table,
+            columns=", ".join(columns),
+            expressions=", ".join(_EXPRESSIONS.get(column, column) for column in columns),
+            arrays=", ".join(arrays),
+        )
+    return f"{statement}\nSELECT by_all FROM owned"
+
+
+# Of a round that was not drawn, the columns of `draws` are NULL. The entropy of a shoe that goes on is read from the
+# draw of the round that it was shuffled for (`JOIN_SHOE`).
 SELECT_OPENED_AND_DRAWN = """
 SELECT rounds.round_no, rounds.round_id, rounds.table_id, rounds.placement_id, rounds.number,
        rounds.configuration_version, rounds.opened_at, rounds.closes_at,
-       draws.closed_at, draws.drawn_at, draws.entropy, draws.outcome, draws.session_ids, draws.draw_trigger,
-       draws.cancelled_stakes, draws.entropy_key, draws.stake_count"""
+       draws.closed_at, draws.drawn_at, COALESCE(shoe_draws.entropy, draws.entropy), draws.outcome, draws.session_ids,
+       draws.draw_trigger, draws.cancelled_stakes, COALESCE(shoe_draws.entropy_key, draws.entropy_key),
+       draws.stake_count, draws.shoe_round_id, draws.cards_taken"""
 # How many columns that are.
-OPENED_AND_DRAWN_COLUMNS = 17
+OPENED_AND_DRAWN_COLUMNS = 19
+JOIN_SHOE = """
+LEFT JOIN rounds AS shoe_rounds ON shoe_rounds.round_id = draws.shoe_round_id AND draws.cards_taken > 0
+LEFT JOIN draws AS shoe_draws ON shoe_draws.round_no = shoe_rounds.round_no
+"""

@@ -162,9 +162,17 @@ function Terms({ felt }: { felt: Felt }) {
   if (!rules?.macau) return null;
   const cap = cents(rules.prize_cap_cents);
   return (
-    <p class="baccarat-terms figures">
-      <strong>{words.macau}</strong>
-      {cap > 0 && ` · ${words.macauLimit(amount(cap, felt.table.mode.value))}`}
+    <p class="baccarat-terms figures" data-testid="terms">
+      {cap > 0 ? (
+        <>
+          <span class="baccarat-terms-name">
+            <strong>{words.macau}</strong> ·{" "}
+          </span>
+          {words.macauLimit(amount(cap, felt.table.mode.value))}
+        </>
+      ) : (
+        <strong>{words.macau}</strong>
+      )}
     </p>
   );
 }

@@ -110,7 +110,7 @@ function TurnClock({ felt }: { felt: BlackjackFelt }) {
       aria-label={blackjackWords().seconds(seconds)}
     >
       <TurnRing radius={28} share={share} own />
-      <span class="figures">{seconds}</span>
+      <span class={seconds > 99 ? "figures decision-hundreds" : "figures"}>{seconds}</span>
     </div>
   );
 }

@@ -39,13 +39,12 @@ export function PlayerHand({ felt, hand, width, several }: Props) {
           {hand.doubled && <b class="score-doubled">×2</b>}
         </span>
       )}
-      {verdict.text && (
-        <span class="hand-verdict figures">
-          {several && verdict.net !== null
-            ? signedAmount(verdict.net, felt.table.mode.value, shortAmount)
-            : verdict.text}
-        </span>
-      )}
+      {verdict.text &&
+        (several && verdict.net !== null ? (
+          <span class="hand-verdict figures">{signedAmount(verdict.net, felt.table.mode.value, shortAmount)}</span>
+        ) : (
+          <span class="hand-verdict hand-verdict-words">{verdict.text}</span>
+        ))}
     </div>
   );
 }

@@ -23,8 +23,8 @@ export interface TableGeometry {
   band: { from: Point; over: Point; to: Point; thickness: number };
   /** The middle of the plaque with the result. */
   plaque: Point;
-  /** Places are too small for cards that can be read: the player's own hands lie here, and as large as this. */
-  ownHands: { at: Point; card: number } | null;
+  /** Places are too small for cards that can be read: the player's own hands lie elsewhere, if there is room. */
+  smallCards: boolean;
 }
 
 // On a phone circles are a finger wide.
@@ -51,18 +51,12 @@ export function tableGeometry(width: number, height: number, places: number): Ta
     to: { x: width * 0.84, y: top + height * 0.03 },
     thickness: clamp(height * 0.055, 17, 34),
   };
-  const bandLow = curvePoint(band.from, band.over, band.to, 0.5).y + band.thickness / 2 + (showsRules(height) ? 24 : 4);
-  // Between the insurance area and the cards of the places that lie lowest beside the middle.
-  const beside = arc[Math.floor((places - 1) / 2) - 1] ?? { y: height };
-  const free = beside.y - circle - card * 1.4 - 22 - bandLow;
-  const ownCard = clamp(free / 1.5, 34, 72);
-  const enlarges = card < SMALL_CARD && ownCard > 1.3 * card;
   return {
     width,
     height,
     places: arc,
     plaque: { x: width / 2, y: curvePoint(band.from, band.over, band.to, 0.5).y },
-    ownHands: enlarges ? { at: { x: width / 2, y: bandLow + 14 + ownCard * 0.75 }, card: ownCard } : null,
+    smallCards: card < SMALL_CARD,
     circle,
     card,
     bankCard,
@@ -108,6 +102,27 @@ export function curvePoint(from: Point, over: Point, to: Point, share: number): 
 /** How the cards of a hand overlap: how far each lies to the right of the one before, in card widths. */
 export function overlap(cards: number): number {
   return cards <= 2 ? 0.42 : cards <= 4 ? 0.36 : 1.1 / (cards - 1);
+}
+
+/** In how many rows hands of so many cards lie side by side, with cards of this width; 0 if one is too wide for any row. */
+export function handsRows(hands: readonly number[], card: number, gap: number, width: number): number {
+  let rows = 1;
+  let taken = -gap;
+  for (const cards of hands) {
+    const wide = handWidth(cards, card);
+    if (wide > width) return 0;
+    if (taken + gap + wide > width) {
+      rows += 1;
+      taken = -gap;
+    }
+    taken += gap + wide;
+  }
+  return rows;
+}
+
+/** How wide a hand is: a second card is sure to come. */
+function handWidth(cards: number, card: number): number {
+  return card * (1 + overlap(cards) * Math.max(1, cards - 1));
 }
 
 /** How wide the cards of a place's hands are: several hands lie side by side in the room of one place. */

@@ -15,10 +15,12 @@ interface Props {
   felt: BlackjackFelt;
   geometry: TableGeometry;
   number: number;
+  /** The player's own hands lie elsewhere. */
+  enlarged: boolean;
 }
 
-export function Place({ felt, geometry, number }: Props) {
-  const { places, circle, card, ownHands, width } = geometry;
+export function Place({ felt, geometry, number, enlarged }: Props) {
+  const { places, circle, card, width } = geometry;
   const at = places[number - 1];
   const picture = felt.cards.picture.value;
   const hands = picture.hands.filter(({ place }) => place === number);
@@ -31,7 +33,6 @@ export function Place({ felt, geometry, number }: Props) {
     room,
     hands.map((hand) => hand.cards.length),
   );
-  const enlarged = ownHands !== null && felt.ownPlaces.value.has(number);
   return (
     <li
       class={`felt-place${own ? " own" : ""}${turn ? " deciding" : ""}`}
@@ -39,7 +40,7 @@ export function Place({ felt, geometry, number }: Props) {
       data-testid={`place-${number}`}
       data-own={own}
     >
-      {hands.length > 0 && !enlarged && (
+      {hands.length > 0 && !(enlarged && felt.ownPlaces.value.has(number)) && (
         <div class={cardWidth < 30 ? "place-hands small" : "place-hands"}>
           {hands.map((hand) => (
             <PlayerHand key={hand.number} felt={felt} hand={hand} width={cardWidth} several={hands.length > 1} />

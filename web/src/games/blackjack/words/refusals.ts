@@ -18,6 +18,7 @@ export const blackjackRefusals = dictionary<RefusalWords>(
         : `Nesta mesa cada jogador aposta em ${facts["limit"] ?? "poucos"} lugares, no máximo.`,
     TURN_OVER: "A decisão chegou tarde: já não era a vez dessa mão. Não lhe custou nada.",
     NOT_YOUR_TURN: "Ainda não é a sua vez.",
+    NOT_YOUR_PLACE: (facts) => `No lugar ${facts["place"] ?? ""} decide quem lá apostou.`,
     DECISION_ILLEGAL: "Essa decisão não é possível com esta mão. Não lhe custou nada.",
     INSURANCE_REFUSED: (facts, mode) =>
       `O seguro pode ir até metade da aposta: ${amount(cents(facts["limit_cents"]), mode)}.`,
@@ -38,6 +39,7 @@ export const blackjackRefusals = dictionary<RefusalWords>(
         : `At this table, each player bets on ${facts["limit"] ?? "few"} places at most.`,
     TURN_OVER: "The decision came too late: it was no longer that hand's turn. It cost you nothing.",
     NOT_YOUR_TURN: "It is not your turn yet.",
+    NOT_YOUR_PLACE: (facts) => `On place ${facts["place"] ?? ""} the player who bet there decides.`,
     DECISION_ILLEGAL: "This hand does not allow that decision. It cost you nothing.",
     INSURANCE_REFUSED: (facts, mode) =>
       `An insurance is at most half of the bet: ${amount(cents(facts["limit_cents"]), mode)}.`,

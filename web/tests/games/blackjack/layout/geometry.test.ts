@@ -60,13 +60,6 @@ test("places lie from left to right, the outer ones nearer to the bank", () => {
   expect(places[0]?.y).toBeLessThan(places[3]?.y ?? 0);
 });
 
-test("own hands are enlarged only where places have no room for cards that can be read", () => {
-  expect(tableGeometry(1412, 600, 7).ownHands).toBeNull();
-  expect(tableGeometry(382, 530, 1).ownHands).toBeNull();
-  const { ownHands, card } = tableGeometry(382, 530, 7);
-  expect(ownHands?.card).toBeGreaterThan(1.3 * card);
-});
-
 test("several hands share the room of a place", () => {
   expect(handCardWidth(70, 190, [2])).toBe(70);
   const four = handCardWidth(70, 190, [2, 2, 3, 2]);

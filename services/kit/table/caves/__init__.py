@@ -1,0 +1,1 @@
+"""Tables whose players bring caves: buying in between hands, a hand as one transfer, and cashing out."""

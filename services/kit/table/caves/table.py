@@ -1,0 +1,585 @@
+"""One live table whose players bring caves: between two hands they buy in, come back and leave; then a hand is dealt.
+
+What a player brings to a hand is fixed when it is dealt, and journalled as the stake of their seat. Chips that are
+bought in meanwhile lie in the cave and are in play from the next hand on (`806/2015:11.b`). One transfer ends the hand.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Generic, cast
+
+from feltro.table.v1 import events_pb2, kept_pb2, table_pb2, types_pb2
+from feltro.wallet.v1 import session_pb2, wallet_pb2
+from services.kit import background
+from services.kit.bus.connections import Line
+from services.kit.table import refusals
+from services.kit.table.banked.commands import BetCommand
+from services.kit.table.banked.round import Round
+from services.kit.table.banked.settlement import Decided, RoundResult, Settlement
+from services.kit.table.caves.departures import Departures
+from services.kit.table.caves.money import Caves
+from services.kit.table.caves.record import LineupRecord
+from services.kit.table.caves.rules import (
+    CaveRules,
+    CaveTimes,
+    Decisions,
+    Lineup,
+    Presence,
+    SeatAfterHand,
+    Standing,
+)
+from services.kit.table.caves.settlement import HandSettlement
+from services.kit.table.caves.waiting import WaitingList
+from services.kit.table.configuration.catalogue import VersionedRules
+from services.kit.table.fencing import StaleOwner
+from services.kit.table.game import Bets, Outcome
+from services.kit.table.journal.entries import ActedBy, DrawTrigger, Ending, Journal, JournalStake
+from services.kit.table.journal.seats import KeptSeat
+from services.kit.table.live.dependencies import TableDependencies
+from services.kit.table.live.kinds import FoundTable
+from services.kit.table.live.table import BUS_CHECK_EVERY_S, WALLET_RETRY_S, LiveTable, round_id_of
+from services.kit.table.seat import Seat
+from services.kit.table.turns.extra_time import ExtraTime
+from services.kit.table.turns.resuming import ResumedRound
+from services.kit.table.turns.turn_clock import NO_TIME
+from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
+from services.kit.table.wallet.table_wallet import TableWallet
+from services.kit.wire_format import timestamp
+
+_MILLISECOND = timedelta(milliseconds=1)
+_log = logging.getLogger(__name__)
+
+
+class CaveTables(Generic[Bets, Outcome]):
+    """The kind of tables whose players play against each other, each with a cave."""
+
+    async def open_table(
+        self, found: FoundTable[Bets, Outcome], dependencies: TableDependencies[Bets, Outcome]
+    ) -> LiveTable[Bets, Outcome]:
+        caves = Caves(dependencies.wallet)
+        await caves.load()
+        record = LineupRecord(dependencies.seats, found.placement_id, found.table_id, found.epoch, dependencies.clock)
+        return CaveTable(found, dependencies, caves, record, await record.read())
+
+    async def settlement(self, wallet: TableWallet, journal: Journal, epoch: int) -> Settlement[Bets, Outcome]:
+        caves = Caves(wallet)
+        await caves.load()
+        return HandSettlement(wallet, journal, epoch, caves)
+
+    def recovered_within(self, rules: VersionedRules[Bets, Outcome]) -> timedelta | None:
+        """Adds the longest time that the player in turn had: the interruption begins after it."""
+        times, decision = _rules(rules).times, timedelta(milliseconds=rules.configuration.decision_ms)
+        return decision + times.longest_extra + times.recovery_limit
+
+
+class CaveTable(LiveTable[Bets, Outcome]):
+    """Runs one table with caves under one lease."""
+
+    def __init__(
+        self,
+        found: FoundTable[Bets, Outcome],
+        dependencies: TableDependencies[Bets, Outcome],
+        caves: Caves,
+        record: LineupRecord,
+        kept: kept_pb2.KeptLineup,
+    ) -> None:
+        """`kept` is what the former owner has left on record of the lineup."""
+        self._caves = caves
+        self._record = record
+        self._line_of = dependencies.line_of
+        # By session, until its player is seated again.
+        self._kept_places = {place.session_id: place for place in kept.places}
+        self._departures = Departures(kept.departures)
+        self._waiting = WaitingList(found.table_id)
+        self._waiting.restore(kept.waiting)
+        self._told_places: dict[str, events_pb2.WaitingPlace] = {}
+        # By when caves have to be filled, by session, and the seats whose players' lines are lost.
+        self._fill_by: dict[str, datetime] = {}
+        self._disconnected: frozenset[int] = frozenset()
+        # Caves that are being filled: to the end, even if nobody waits for it.
+        self._filling: set[asyncio.Task[wallet_pb2.BuyInResponse]] = set()
+        # What each seat brings to the hand that is about to be dealt, or has brought to the last one.
+        self._brought: Mapping[int, Bets] = _dealt_in(found.resumed) or {}
+        # Gives caves back while the table does something else.
+        self._letting_go: asyncio.Task[None] | None = None
+        # Sessions that were cashed out since the last hand: each once, whatever has become of it.
+        self._cashed_out: set[str] = set()
+        self._lineup: Lineup[Bets, Outcome] = _rules(dependencies.host.rules_in_force()).lineup(
+            _last_outcome(found, _rules(dependencies.host.rules_in_force())), _dealt_in(found.resumed)
+        )
+        super().__init__(
+            found.table_id,
+            found.placement_id,
+            found.epoch,
+            dependencies,
+            last_round_number=found.last_round_number,
+            past_outcomes=found.past_outcomes,
+            resumed=found.resumed,
+            seat_record=found.seat_record,
+            settlement=HandSettlement(
+                dependencies.wallet, dependencies.journal, found.epoch, caves, self._judge_hand, self._end_void_hand
+            ),
+        )
+
+    @property
+    def _times(self) -> CaveTimes:
+        return _rules(self._configured).times
+
+    async def run(self) -> None:
+        try:
+            await super().run()
+        finally:
+            if self._letting_go is not None:
+                await background.cancel_and_wait([self._letting_go])
+            await self._record.close()
+
+    # -- what others see ---------------------------------------------------------------------------------------------
+
+    @property
+    def refuses_shared_devices(self) -> bool:
+        return _rules(self._host.rules_in_force()).refuses_shared_devices
+
+    def snapshot(self) -> types_pb2.TableSnapshot:
+        snapshot = super().snapshot()
+        snapshot.caves.extend(self._caves_at_seats())
+        snapshot.waiting = len(self._waiting)
+        return snapshot
+
+    def _caves_at_seats(self) -> list[types_pb2.CaveAtSeat]:
+        return [
+            types_pb2.CaveAtSeat(
+                seat=each.seat,
+                cave_cents=each.cave_cents,
+                standing=types_pb2.CaveStanding.ValueType(each.standing),
+                disconnected=each.seat in self._disconnected,
+            )
+            for each in self._lineup.seats()
+        ]
+
+    def _tell_caves(self) -> None:
+        """Tells everybody what is in the caves and how their players take part, and keeps that on record."""
+        changed = events_pb2.CavesChanged(caves=self._caves_at_seats(), waiting=len(self._waiting))
+        self._publish(events_pb2.TableEvent(caves_changed=changed))
+        self._keep()
+
+    def own_cave(self, player_id: str) -> table_pb2.OwnCave | None:
+        seat = self._seating.seat_of(player_id)
+        if seat is None or not self._has_place(seat.number):
+            return None
+        place = self._lineup.own_place(seat.number, self._clock.now())
+        least, most = self._lineup.buy_in_bounds(seat.number, self._left_with_cents(player_id))
+        return table_pb2.OwnCave(
+            cave_cents=place.cave_cents,
+            waiting_cents=place.waiting_cents,
+            buy_in_min_cents=least,
+            buy_in_max_cents=most,
+            time_bank_ms=place.time_bank // _MILLISECOND,
+            rests_left=place.rests_left,
+            resting_until=timestamp(place.resting_until),
+            fill_by=timestamp(self._fill_by.get(seat.session_id)),
+        )
+
+    def _has_place(self, number: int) -> bool:
+        return any(each.seat == number for each in self._lineup.seats())
+
+    def _left_with_cents(self, player_id: str) -> int:
+        return self._departures.cents_of(player_id, self._clock.now() - self._times.return_window)
+
+    def _keep(self) -> None:
+        """Keeps on record what a next owner goes on with."""
+        by_number = {seat.number: seat.session_id for seat in self._seating.seats()}
+        places = [
+            kept_pb2.KeptPlace(
+                session_id=by_number[each.seat],
+                state=self._lineup.kept(each.seat),
+                fill_by=timestamp(self._fill_by.get(by_number[each.seat])),
+            )
+            for each in self._lineup.seats()
+            if each.seat in by_number
+        ]
+        self._departures.forget_before(self._clock.now() - self._times.return_window)
+        self._record.note(
+            kept_pb2.KeptLineup(
+                # A former owner's players are seated again one after the other.
+                places=[*places, *(self._kept_places[each] for each in sorted(self._kept_places))],
+                departures=self._departures.messages(),
+                waiting=self._waiting.messages(),
+            )
+        )
+
+    # -- sessions and seats ------------------------------------------------------------------------------------------
+
+    def apply_session(self, session: session_pb2.Session) -> None:
+        super().apply_session(session)
+        self._follow_seats()
+
+    def seat_again(self, kept: Sequence[KeptSeat], sessions: Collection[session_pb2.Session]) -> None:
+        super().seat_again(kept, sessions)
+        self._follow_seats()
+        # The sessions that are not seated again have ended.
+        self._kept_places.clear()
+        self._keep()
+
+    def reconcile_seats(self, asked_about: Collection[str], running: Iterable[session_pb2.Session]) -> None:
+        super().reconcile_seats(asked_about, running)
+        self._follow_seats()
+
+    def _follow_seats(self) -> None:
+        """Seats in the lineup who sits here, and lets those go who leave."""
+        before = self._lineup
+        known = {each.seat: each.standing for each in before.seats()}
+        for seat in self._seating.seats():
+            if self._seating.is_ending(seat.player_id):
+                if known.get(seat.number) not in {None, Standing.LEAVING}:
+                    self._lineup = self._lineup.leave(seat.number)
+            elif seat.number not in known:
+                kept = self._kept_places.pop(seat.session_id, kept_pb2.KeptPlace())
+                self._lineup = self._lineup.take_seat(seat.number, self._caves.cents_of(seat.session_id), kept.state)
+                if kept.HasField("fill_by"):
+                    self._fill_by[seat.session_id] = kept.fill_by.ToDatetime(UTC)
+        taken = {seat.number for seat in self._seating.seats()}
+        for number in known.keys() - taken:
+            self._lineup = self._lineup.leave(number)
+        if self._lineup is not before:
+            self._tell_caves()
+        self._follow_waiting()
+
+    # -- who waits for a seat ----------------------------------------------------------------------------------------
+
+    def join_waiting_list(self, player_id: str) -> events_pb2.WaitingPlace:
+        """Puts a player on the waiting list, and returns their place; refused to those who sit here."""
+        if self._seating.seat_of(player_id) is not None:
+            raise refusals.already_seated(self.table_id)
+        self._waiting.join(player_id)
+        self._follow_waiting()
+        return self._told_places[player_id]
+
+    def leave_waiting_list(self, player_id: str) -> None:
+        """Takes a player off the waiting list."""
+        self._waiting.leave(player_id)
+        self._follow_waiting()
+
+    def players_with_kept_seats(self) -> frozenset[str]:
+        return frozenset(self._waiting.kept_seats())
+
+    def forget_wanted_seat(self, player_id: str) -> None:
+        super().forget_wanted_seat(player_id)
+        self._want_kept_seats()
+
+    def _follow_waiting(self) -> None:
+        """Keeps seats that are free for those who wait, and tells them; everybody learns how many wait."""
+        for seat in self._seating.seats():
+            self._waiting.leave(seat.player_id)
+        taken = {seat.number for seat in self._seating.seats()}
+        free = [number for number in range(1, self._configured.configuration.seats + 1) if number not in taken]
+        kept_before = self._waiting.kept_seats()
+        self._waiting.follow(free, self._clock.now())
+        for player_id in kept_before.keys() - self._waiting.kept_seats().keys():
+            super().forget_wanted_seat(player_id)
+        self._want_kept_seats()
+        places = self._waiting.places()
+        if places == self._told_places:
+            return
+        for player_id in {*places, *self._told_places}:
+            place = places.get(player_id, events_pb2.WaitingPlace())
+            if place != self._told_places.get(player_id):
+                self._own_view_publisher.publish(
+                    events_pb2.OwnViewChanged(table_id=self.table_id, player_id=player_id, waiting=place)
+                )
+        self._told_places = places
+        self._tell_caves()
+        self.wake()
+
+    def _want_kept_seats(self) -> None:
+        for player_id, number in self._waiting.kept_seats().items():
+            self._seating.want_seat(player_id, number)
+
+    # -- what players do ---------------------------------------------------------------------------------------------
+
+    async def buy_in(self, player_id: str, command: BetCommand, cents: int) -> wallet_pb2.BuyInResponse:
+        """Fills the cave of a player who sits here; the chips are in play from the next hand on (`806/2015:11.b`)."""
+        seat = self._seat_of(player_id)
+        if not self._caves.has_bought(seat, command):
+            self._lineup.verify_buy_in(seat.number, cents, self._left_with_cents(player_id))
+        filling = asyncio.create_task(self._buy_in(seat, command, cents))
+        self._filling.add(filling)
+        filling.add_done_callback(self._filling.discard)
+        return await background.shared_result(filling)
+
+    async def _buy_in(self, seat: Seat, command: BetCommand, cents: int) -> wallet_pb2.BuyInResponse:
+        rules = _rules(self._configured)
+        answer, added_cents = await self._caves.buy_in(
+            seat, command, rules.cave_growth_cents(cents), rules.buy_in_commission_cents(cents)
+        )
+        if added_cents and self._has_place(seat.number):
+            self._lineup = self._lineup.buy_in(seat.number, added_cents)
+            self._departures.forget(seat.player_id)
+            if not self._is_short(seat.number):
+                self._fill_by.pop(seat.session_id, None)
+            self._tell_caves()
+            self.wake()
+        return answer
+
+    def _is_short(self, number: int) -> bool:
+        return any(each.seat == number and each.standing is Standing.SHORT for each in self._lineup.seats())
+
+    def set_presence(self, player_id: str, presence: Presence, *, posts: bool = False) -> types_pb2.CaveAtSeat:
+        """Has a player sit out or rest from the next hand on, or come back (`806/2015:68`); returns their seat."""
+        before, seat = self._lineup, self._seat_of(player_id)
+        self._lineup = before.set_presence(seat.number, presence, self._clock.now(), posts=posts)
+        if self._lineup is not before:
+            self._tell_caves()
+            self.wake()
+        return next(each for each in self._caves_at_seats() if each.seat == seat.number)
+
+    def _seat_of(self, player_id: str) -> Seat:
+        """Returns the seat of a player who plays here; refused for others, and for those who leave."""
+        seat = self._seating.seat_of(player_id)
+        if seat is None or self._seating.is_ending(player_id):
+            raise refusals.not_seated(self.table_id)
+        return seat
+
+    # -- time --------------------------------------------------------------------------------------------------------
+
+    def wake(self) -> None:
+        self._follow_lines()
+        super().wake()
+
+    async def _wait(self, seconds: float | None) -> None:
+        """Waits, but no longer than until the rest of a player or the time of a kept seat is over."""
+        self._let_go()
+        ends = [
+            *(self._lineup.own_place(each.seat, self._clock.now()).resting_until for each in self._lineup.seats()),
+            self._waiting.next_end(),
+        ]
+        for end in ends:
+            if end is not None:
+                left_s = max(0.0, (end - self._clock.now()).total_seconds())
+                seconds = left_s if seconds is None else min(seconds, left_s)
+        await super()._wait(seconds)
+        before = self._lineup
+        self._lineup = before.end_rests(self._clock.now())
+        if self._lineup is not before:
+            self._tell_caves()
+        self._follow_waiting()
+
+    def _follow_lines(self) -> None:
+        """Tells whose lines are lost, where that has changed."""
+        lost = frozenset(seat.number for seat in self._seating.seats() if self._line_of(seat.player_id) is Line.AWAY)
+        if lost != self._disconnected:
+            self._disconnected = lost
+            if self._snapshot_published:
+                self._tell_caves()
+
+    def _extra_time(self) -> ExtraTime | None:
+        return _PlayersTime(self)
+
+    async def _free_cents(self, player_id: str) -> int:  # noqa: ARG002 - of the tables where decisions are staked
+        """Returns nothing: a hand is played with caves, and the wallet need not be asked before every decision."""
+        return 0
+
+    # -- between hands -----------------------------------------------------------------------------------------------
+
+    async def _wait_for_next_round(self) -> bool:
+        while not self._handing_over:
+            await self._let_all_go()
+            closed_reason = self._host.closed_reason()
+            self._publish_idle_phase(closed_reason)
+            if closed_reason is None and self._seating and not self._publisher.full:
+                self._lineup, brought = self._lineup.next_hand()
+                if brought is not None:
+                    self._brought = brought
+                    return True
+            await self._wait(None if not self._publisher.full else BUS_CHECK_EVERY_S)
+        return False
+
+    def _let_go(self) -> None:
+        """Begins to give caves back to players who leave and are in no hand, whatever others play (`806/2015:10`)."""
+        if self._letting_go is not None and self._letting_go.done():
+            ended, self._letting_go = self._letting_go, None
+            # What has failed there fails the table, as if it had waited for it.
+            ended.result()
+        if self._letting_go is None and self._free_to_go():
+            self._letting_go = asyncio.create_task(self._cash_out_leaving())
+            self._letting_go.add_done_callback(lambda _: self._changed.set())
+
+    async def _let_all_go(self) -> None:
+        """Waits until the caves of those who leave are given back."""
+        self._cashed_out.clear()
+        self._let_go()
+        if self._letting_go is not None:
+            await asyncio.wait([self._letting_go])
+            self._let_go()
+
+    def _free_to_go(self) -> list[Seat]:
+        """Returns the seats of players who leave and whose caves no hand can change any more."""
+        in_hand: Collection[int] = () if self._round is None else self._brought
+        return [
+            seat
+            for seat in self._seating.seats()
+            if self._seating.is_ending(seat.player_id)
+            and seat.session_id not in self._cashed_out
+            and seat.number not in in_hand
+            and not self._has_place(seat.number)
+        ]
+
+    async def _cash_out_leaving(self) -> None:
+        """Gives caves back, which ends the sessions of their players."""
+        for seat in self._free_to_go():
+            if cents := self._caves.cents_of(seat.session_id):
+                # On record before it is theirs: who comes back soon has to bring as much (A-18).
+                self._departures.note(seat.player_id, cents, self._clock.now())
+                self._keep()
+                await self._record.flush()
+            answer = await self._caves.cash_out(seat)
+            self._cashed_out.add(seat.session_id)
+            if answer.session_ended:
+                self._fill_by.pop(seat.session_id, None)
+                self._seating.free_seats([seat.session_id])
+                self._follow_seats()
+
+    # -- hands -------------------------------------------------------------------------------------------------------
+
+    async def _play(self) -> None:
+        """Deals one hand and plays it to its end, until the next may be dealt."""
+        try:
+            round_ = await self._begin_round(None)
+            await round_.ensure_opened()
+        except (WalletFailed, WalletUnanswered) as failed:
+            _log.warning("no hand can begin", extra={"table_id": self.table_id, "error": str(failed)})
+            self._lineup, _ = self._lineup.after_void_hand()
+            await self._wait(WALLET_RETRY_S)
+            return
+        self._round, self._opening, self._next_round_opens_at = round_, "", None
+        round_.close()
+        round_.draw_trigger = DrawTrigger.CLOCK
+        try:
+            stakes = self._stakes(round_)
+            round_.session_ids = [seat.session_id for seat in self._seating.seats()]
+            dealt = self._deal(round_, stakes)
+        except (StaleOwner, WalletFailed):
+            raise
+        except Exception:  # noqa: BLE001 - whatever it was, the caves stay as they are
+            self._fail(round_)
+            dealt = None
+        await self._end_round(round_, dealt)
+
+    def _stakes(self, round_: Round[Bets, Outcome]) -> list[JournalStake]:
+        """Returns what each seat brings to a hand: its cave, as it is now."""
+        now = self._clock.now()
+        by_number = {seat.number: seat for seat in self._seating.seats()}
+        return [
+            JournalStake(
+                f"{round_.round_id}.{number}",
+                "",
+                by_number[number].player_id,
+                by_number[number].account_id,
+                by_number[number].session_id,
+                number,
+                round_.rules.total_cents(brought),
+                round_.rules.bets_message(brought).SerializeToString(),
+                now,
+            )
+            for number, brought in self._brought.items()
+        ]
+
+    def _lay_again(self, round_: Round[Bets, Outcome], stake: JournalStake) -> None:
+        """Leaves a former owner's hand as it is: caves lie at their seats and not on the felt."""
+
+    async def void_open_round(self, round_id: str, reason: str) -> None:
+        """Makes a hand void that is dealt and not decided: caves are as at its start (`806/2015:72`)."""
+        hand, round_ = self._hand, self._round
+        if hand is None or round_ is None or hand.round_id != round_id or hand.dealt.turn is None:
+            await super().void_open_round(round_id, reason)
+            return
+        hand.declare_void(reason)
+        finished = await background.shared_result(round_.finished)
+        if finished.entry.ending is not Ending.VOID:
+            # Its last decision was being written.
+            raise refusals.round_decided(round_id)
+
+    async def _end_void_hand(self, round_id: str) -> None:
+        """Ends a void hand in the lineup; what was bought in meanwhile and does not fit goes back (A-24)."""
+        self._lineup, seats = self._lineup.after_void_hand()
+        released = {each.seat: each.released_cents for each in seats if each.released_cents}
+        for seat in self._seating.seats():
+            if seat.number in released:
+                cents = released[seat.number]
+                request_id = f"{round_id}.{seat.number}:release"
+                await self._caves.release(seat.account_id, seat.session_id, cents, request_id)
+
+    def _judge_hand(self, outcome: Outcome, decided: Decided | None) -> Mapping[str, SeatAfterHand]:
+        """Ends the hand in the lineup, and says what that means for each session."""
+        decisions: dict[int, Decisions] = {}
+        for moved in () if decided is None else decided.moves:
+            in_person, to_clock = decisions.get(moved.seat, Decisions(0, 0))
+            by_player = moved.acted_by is ActedBy.PLAYER
+            decisions[moved.seat] = Decisions(in_person + by_player, to_clock + (not by_player))
+        self._lineup, seats = self._lineup.after_hand(outcome, decisions)
+        after = {each.seat: each for each in seats}
+        judged = {seat.session_id: after[seat.number] for seat in self._seating.seats() if seat.number in after}
+        fill_by = self._clock.now() + self._times.fill_cave
+        short = [session_id for session_id, each in judged.items() if each.is_short]
+        self._fill_by = {session_id: self._fill_by.get(session_id, fill_by) for session_id in short}
+        return judged
+
+    def _end(self, round_: Round[Bets, Outcome], result: RoundResult, stakes: Sequence[JournalStake]) -> None:
+        super()._end(round_, result, stakes)
+        for session_id in result.sessions.ending_session_ids:
+            self._seating.note_ending(session_id)
+        self._follow_seats()
+        self._tell_caves()
+
+
+class _PlayersTime:
+    """Implements `ExtraTime` for the players of one table."""
+
+    def __init__(self, table: CaveTable[Any, Any]) -> None:
+        self._table = table
+
+    @property
+    def lost_line_extra(self) -> timedelta:
+        return self._table._times.lost_line_extra  # noqa: SLF001 - a part of the table
+
+    @property
+    def gateway_pause(self) -> timedelta:
+        return self._table._times.gateway_pause  # noqa: SLF001 - a part of the table
+
+    def bank_of(self, seat: int) -> timedelta:
+        table = self._table
+        if not table._has_place(seat):  # noqa: SLF001 - a part of the table
+            return NO_TIME
+        return table._lineup.own_place(seat, table._clock.now()).time_bank  # noqa: SLF001 - a part of the table
+
+    def spend(self, seat: int, spent: timedelta) -> None:
+        table = self._table
+        if table._has_place(seat):  # noqa: SLF001 - a part of the table
+            table._lineup = table._lineup.spend_time(seat, spent)  # noqa: SLF001 - a part of the table
+            table._keep()  # noqa: SLF001 - a part of the table
+
+    def line_of(self, seat: int) -> Line:
+        holder = self._table._seating.holder_of(seat)  # noqa: SLF001 - a part of the table
+        return Line.CONNECTED if holder is None else self._table._line_of(holder)  # noqa: SLF001 - a part of the table
+
+
+def _rules(versioned: VersionedRules[Bets, Outcome]) -> CaveRules[Bets, Outcome]:
+    return cast("CaveRules[Bets, Outcome]", versioned.rules)
+
+
+def _last_outcome(found: FoundTable[Bets, Outcome], rules: CaveRules[Bets, Outcome]) -> Outcome | None:
+    """Returns the hand before, if it was finished and no other began: the button goes on from there."""
+    if found.resumed is not None or not found.past_outcomes:
+        return None
+    last = found.past_outcomes[0]
+    is_last = last.round_id == round_id_of(found.table_id, found.last_round_number)
+    return rules.read_outcome(last.outcome.value) if is_last else None
+
+
+def _dealt_in(resumed: ResumedRound[Bets, Outcome] | None) -> Mapping[int, Bets] | None:
+    if resumed is None:
+        return None
+    return {stake.seat: resumed.rules.rules.read_bets(stake.bets) for stake in resumed.stakes}

@@ -1,0 +1,1 @@
+"""Poker's table on answers that a test directs."""

@@ -1,0 +1,159 @@
+"""One platform for all crash tests of poker: a wallet and two replicas that are killed and started again.
+
+When all have run, the ledger is audited and every hand is replayed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+
+import grpc
+import nats
+import pytest
+
+from stack.servers import ephemeral
+from stack.servers.postgres import EmbeddedPostgres
+from tests.processes import ledger_audit
+from tests.processes.databases import OWNER_ROLE
+from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
+from tests.processes.databases import WALLET_ROLE as WALLET_USER
+from tests.processes.poker import PokerClient, PokerProcess
+from tests.processes.wallet import WalletProcess
+from tests.service.blackjack_crash.commit_gates import JOURNAL_TABLES, LEDGER_TABLES, CommitGates
+from tests.service.one_game_platform import differences
+from tests.service.poker.platform import TIMEOUT_S, PokerDriver, table_rules
+from tests.service.roulette.platform import refusal_of
+
+WALLET_DATABASE, POKER_DATABASE = "feltro_wallet_poker_crash", "feltro_poker_crash"
+# There is one placement: replicas would give each other a share of more, in the middle of a test.
+TABLE = "crash"
+
+
+@dataclass
+class CrashProcesses:
+    """The processes; each may be killed."""
+
+    wallet: WalletProcess
+    replicas: list[PokerProcess]
+    bus_url: str
+    # The replica that had the table when the last test ended.
+    owner: int = 0
+
+
+@dataclass
+class Crash:
+    """What one test uses."""
+
+    processes: CrashProcesses
+    driver: PokerDriver
+    clients: Sequence[PokerClient]
+    journal_gates: CommitGates
+    ledger_gates: CommitGates
+    # Seen while the test played: the hands that it has replayed are those of the journal.
+    kills: list[str] = field(default_factory=list)
+
+    @property
+    def owner(self) -> PokerProcess:
+        return self.processes.replicas[self.clients.index(self.driver.poker)]
+
+    async def kill_owner(self) -> None:
+        """Kills the owner as `kill -9` does."""
+        await asyncio.to_thread(self.owner.kill)
+        self.kills.append("owner")
+
+    async def take_over(self) -> None:
+        """Waits until the other replica owns the table, speaks with it, and starts the killed one again."""
+        dead = self.owner
+        self.driver.poker = next(client for client in self.clients if client is not self.driver.poker)
+        await self.wait_until_owned()
+        dead.start()
+        await dead.ready()
+
+    async def restart_wallet(self) -> None:
+        """Kills the wallet and starts it again."""
+        wallet = self.processes.wallet
+        await asyncio.to_thread(wallet.kill)
+        self.kills.append("wallet")
+        wallet.start()
+        await wallet.ready()
+
+    async def wait_until_owned(self) -> None:
+        async with asyncio.timeout(TIMEOUT_S):
+            while True:
+                try:
+                    await self.driver.table(TABLE)
+                except grpc.aio.AioRpcError as refused:
+                    if refusal_of(refused).reason not in {"TABLE_ELSEWHERE", "UNAVAILABLE"}:
+                        raise
+                    await asyncio.sleep(0.05)
+                else:
+                    return
+
+
+@pytest.fixture(scope="package")
+def processes(
+    postgres: EmbeddedPostgres, wallet_template: str, game_template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[CrashProcesses]:
+    home = tmp_path_factory.mktemp("poker-crash")
+    postgres.ensure_database(WALLET_DATABASE, OWNER_ROLE, WALLET_USER, template=wallet_template)
+    postgres.ensure_database(POKER_DATABASE, OWNER_ROLE, GAME_ROLE, template=game_template)
+    CommitGates.install(postgres, POKER_DATABASE, JOURNAL_TABLES)
+    CommitGates.install(postgres, WALLET_DATABASE, LEDGER_TABLES)
+    with ephemeral.nats() as bus:
+        wallet = WalletProcess(postgres.url(WALLET_USER, WALLET_DATABASE), bus.url, home)
+        url = postgres.url(GAME_ROLE, POKER_DATABASE)
+        replicas = [PokerProcess(url, bus.url, home, wallet_address=wallet.address) for _ in range(2)]
+        processes = CrashProcesses(wallet, replicas, bus.url)
+        try:
+            asyncio.run(_start(processes))
+            yield processes
+            found = asyncio.run(differences(replicas[processes.owner]))
+            violations = asyncio.run(ledger_audit.violations_at(wallet.database_url))
+        finally:
+            for process in (*replicas, wallet):
+                process.end()
+    postgres.drop_database(POKER_DATABASE)
+    postgres.drop_database(WALLET_DATABASE)
+    assert not found
+    assert not violations
+
+
+async def _start(processes: CrashProcesses) -> None:
+    processes.wallet.start()
+    await processes.wallet.ready()
+    first, second = processes.replicas
+    first.start()
+    await first.ready()
+    bus = await nats.connect(processes.bus_url)
+    try:
+        async with processes.wallet.client() as wallet, first.client() as client:
+            # One hand follows the other at once.
+            await PokerDriver(wallet, client, bus).configure_table(TABLE, table_rules(result_shown_ms=0))
+    finally:
+        await bus.close()
+    second.start()
+    await second.ready()
+
+
+@pytest.fixture
+async def crash(processes: CrashProcesses, postgres: EmbeddedPostgres) -> AsyncIterator[Crash]:
+    """Both replicas running, an empty table, and a driver that speaks with its owner."""
+    async with AsyncExitStack() as stack:
+        bus = await nats.connect(processes.bus_url)
+        stack.push_async_callback(bus.close)
+        wallet = await stack.enter_async_context(processes.wallet.client())
+        clients = [await stack.enter_async_context(replica.client()) for replica in processes.replicas]
+        journal_gates = await stack.enter_async_context(CommitGates.connected(postgres, POKER_DATABASE, JOURNAL_TABLES))
+        ledger_gates = await stack.enter_async_context(CommitGates.connected(postgres, WALLET_DATABASE, LEDGER_TABLES))
+        driver = PokerDriver(wallet, clients[processes.owner], bus)
+        crash = Crash(processes, driver, clients, journal_gates, ledger_gates)
+        yield crash
+        await journal_gates.open_all()
+        await ledger_gates.open_all()
+        await driver.clean_up()
+        processes.owner = clients.index(driver.poker)
+        # The next test has the table for itself.
+        await driver.wait_for(TABLE, lambda table: not table.seated)

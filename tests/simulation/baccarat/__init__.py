@@ -1,0 +1,1 @@
+"""Rounds of baccarat whose cards a test has chosen, in a simulated world."""

@@ -1,0 +1,21 @@
+// Poker's part of the page, fetched when it is needed.
+import type { Game } from "../../game_interface/game";
+import { LeaveNote } from "./cave/leave_note";
+import { WaitingList } from "./cave/waiting_list";
+import { PastRound } from "./history/past_round";
+import { LastHands } from "./result/last_hands";
+import { LobbyPicture } from "./table/lobby_picture";
+import { PokerTable } from "./table/poker_table";
+import { limitsText } from "./words/limits";
+import { outcomeLabel } from "./words/outcomes";
+
+export const game: Game = {
+  Table: PokerTable,
+  PastRound,
+  LobbyPicture,
+  LastOutcomes: LastHands,
+  LeaveNote,
+  WaitingList,
+  limits: limitsText,
+  outcome: outcomeLabel,
+};
