@@ -11,6 +11,7 @@ from pokerkit import HandHistory
 
 from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import table_pb2
+from tests.named_cards import named_cards
 from tests.service.poker.platform import PokerDriver, SeatedPlayer, outcome_of
 from tests.service.roulette.platform import refusal_of
 
@@ -19,7 +20,7 @@ RULES = [
 ]
 
 
-async def all_answers(driver: PokerDriver, players: list[SeatedPlayer], hidden: SeatedPlayer) -> list[bytes]:
+async def all_answers(driver: PokerDriver, players: list[SeatedPlayer], hidden: SeatedPlayer) -> list[Message]:
     """All that others than one player may ask for about their table."""
     table_id = hidden.table_id
     found: list[Message] = [await driver.table(table_id)]
@@ -30,12 +31,7 @@ async def all_answers(driver: PokerDriver, players: list[SeatedPlayer], hidden: 
             request = table_pb2.ListTableRoundsRequest(table_id=table_id)
             metadata = driver.poker.player(other.player_id)
             found.append(await driver.poker.tables.ListTableRounds(request, metadata=metadata))
-    return [message.SerializeToString() for message in found]
-
-
-def names(message: bytes, card: str) -> bool:
-    """Whether a card is named in a message: as a text of its own, and not as a part of an id."""
-    return b"\x02" + card.encode() in message
+    return found
 
 
 @pytest.mark.rule(*RULES)
@@ -51,10 +47,9 @@ async def test_g7_folded_cards_are_seen_by_nobody_but_their_player_and_the_opera
     cards = {player.seat: list((await driver.own_view(player)).cards) for player in players}
     assert len({card for hole in cards.values() for card in hole}) == 3 * len(cards[1])
     folding = next(player for player in players if player.seat == playing.seat)
-    own = (await driver.own_view(folding)).SerializeToString()
-    assert all(names(own, card) for card in cards[folding.seat])
+    assert {*cards[folding.seat]} <= {*named_cards(await driver.own_view(folding))}
     for answer in await all_answers(driver, players, folding):
-        assert not any(names(answer, card) for card in cards[folding.seat])
+        assert not {*cards[folding.seat]} & {*named_cards(answer)}
 
     round_id = await driver.play(players, "f f")
 
@@ -62,8 +57,8 @@ async def test_g7_folded_cards_are_seen_by_nobody_but_their_player_and_the_opera
     played = {player.seat: await driver.ended(player, round_id) for player in players}
     assert not any(seat.cards for seat in outcome_of(played[winner_seat]).view.seats)
     for hidden in players:
-        for told in [*await all_answers(driver, players, hidden), *watcher.raw_messages]:
-            assert not any(names(told, card) for card in cards[hidden.seat])
+        for told in [*await all_answers(driver, players, hidden), *watcher.events]:
+            assert not {*cards[hidden.seat]} & {*named_cards(told)}
         for other in players:
             phh = await driver.poker.export(other.player_id, table_id, round_id)
             visible = "".join(tomllib.loads(phh)["actions"])

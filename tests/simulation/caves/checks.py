@@ -9,7 +9,7 @@ from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import events_pb2
 from services.kit.table.journal.entries import Ending
 from services.wallet.model.state import AccountKind
-from tests.simulation.decisions.durability import unpacked
+from tests.named_cards import unpacked
 from tests.simulation.environment.games import dealt_again
 
 if TYPE_CHECKING:

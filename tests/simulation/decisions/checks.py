@@ -16,8 +16,8 @@ from services.kit.refusal import Refused
 from services.kit.table.banked.commands import BetCommand
 from services.kit.table.journal.entries import ActedBy, Moved
 from services.wallet.model.state import StakeState
+from tests.named_cards import is_card, unpacked
 from tests.simulation.caves import checks as caves
-from tests.simulation.decisions.durability import is_card, unpacked
 from tests.simulation.environment.games import dealt_again
 
 if TYPE_CHECKING:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
-from google.protobuf import symbol_database
 from google.protobuf.any_pb2 import Any as AnyMessage
-from google.protobuf.message import Message
 
 from feltro.table.v1 import events_pb2, table_pb2, types_pb2
-from services.kit.cards.card import Card
 from services.kit.table.encoding import acted_by_value
 from services.kit.table.game import DealtRound, RunsOut
 from services.wallet.model.state import StakeState
+from tests.named_cards import named_cards, unpacked
 from tests.simulation.environment.games import dealt_again, is_answer
 
 if TYPE_CHECKING:
@@ -195,29 +193,3 @@ def _views(states: list[DealtRound[Any, Any]], position: int) -> list[bytes]:
     if position and state.turn is None and isinstance(state, RunsOut):
         views = [street.view for street in state.run_out(states[position - 1].cards_shown)] or views
     return [view.SerializeToString() for view in views]
-
-
-def unpacked(packed: AnyMessage) -> Message:
-    """Returns the message in an `Any`."""
-    message: Message = symbol_database.Default().GetSymbol(packed.TypeName())()
-    packed.Unpack(message)
-    return message
-
-
-def named_cards(message: Message) -> Iterator[str]:
-    """Returns every card that a message names, anywhere."""
-    for _, value in message.ListFields():
-        values = [value] if isinstance(value, Message | str | bytes | int | float) else list(value)
-        for each in values:
-            if isinstance(each, Message):
-                yield from named_cards(each)
-            elif isinstance(each, str) and is_card(each):
-                yield each
-
-
-def is_card(word: str) -> bool:
-    try:
-        Card.named(word)
-    except ValueError:
-        return False
-    return True
