@@ -153,6 +153,15 @@ class SeatedLineup:
             each = dataclasses.replace(each, cave_cents=each.cave_cents + cents)
         return self._with(dataclasses.replace(self.lineup, seated={**self.lineup.seated, seat: each}))
 
+    def take_out(self, seat: int, cents: int) -> SeatedLineup:
+        each = self.lineup.seated[seat]
+        # First what waits for the end of the hand.
+        from_waiting = min(cents, each.top_up_cents)
+        each = dataclasses.replace(
+            each, top_up_cents=each.top_up_cents - from_waiting, cave_cents=each.cave_cents - (cents - from_waiting)
+        )
+        return self._with(dataclasses.replace(self.lineup, seated={**self.lineup.seated, seat: each}))
+
     def next_hand(self) -> tuple[SeatedLineup, Mapping[int, Brought] | None]:
         by_lot = self.lineup.button is None
         # The lot decides the button and not who is dealt in.
@@ -198,7 +207,13 @@ _PRESENCES = {
 
 def _seats_after(reports: Sequence[engine.SeatReport]) -> Sequence[SeatAfterHand]:
     return [
-        SeatAfterHand(report.seat, report.excused, report.cave_below_minimum, report.released_cents)
+        SeatAfterHand(
+            report.seat,
+            report.excused,
+            report.cave_below_minimum,
+            # Who leaves gets it back with the cave.
+            report.released_cents if report.cashed_out_cents is None else 0,
+        )
         for report in reports
     ]
 
