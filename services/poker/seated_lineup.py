@@ -17,6 +17,7 @@ from services.poker.lineup.entry import is_ready
 from services.poker.lineup.lineup import Lineup
 from services.poker.lineup.seated import Presence, Seated
 from services.poker.messages import Brought, Outcome
+from services.poker.specific_rules import SpecificRules
 
 _MILLISECOND = timedelta(milliseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -31,6 +32,10 @@ class SeatedLineup:
     established: frozenset[int] = field(default=frozenset())
     # What seats have brought to a former owner's hand that goes on: what else is in the cave waits for its end.
     brought_cents: Mapping[int, int] = field(default_factory=dict)
+
+    def under(self, rules: SpecificRules) -> SeatedLineup:
+        """Returns the lineup under other specific rules, which begin with a hand (R3)."""
+        return self._with(dataclasses.replace(self.lineup, rules=rules))
 
     def seats(self) -> Sequence[SeatAtTable]:
         return [

@@ -188,6 +188,9 @@ class CaveRules(Rules[Bets, Outcome], Protocol[Bets, Outcome]):
         `last` is the hand before, whose button moves on; `dealt_in` is what seats have brought to a hand that goes on.
         """
 
+    def adopt(self, lineup: Lineup[Bets, Outcome]) -> Lineup[Bets, Outcome]:
+        """Returns a lineup as it goes on under these rules, which have come into force between two hands."""
+
     def hand_result(self, outcome: Outcome) -> HandResult:
         """Returns what a hand moved among the caves of those who were dealt in."""
 

@@ -389,6 +389,7 @@ class CaveTable(LiveTable[Bets, Outcome]):
     async def _wait_for_next_round(self) -> bool:
         while not self._handing_over:
             await self._let_all_go()
+            self._follow_rules()
             closed_reason = self._host.closed_reason()
             self._publish_idle_phase(closed_reason)
             if closed_reason is None and self._seating and not self._publisher.full:
@@ -398,6 +399,14 @@ class CaveTable(LiveTable[Bets, Outcome]):
                     return True
             await self._wait(None if not self._publisher.full else BUS_CHECK_EVERY_S)
         return False
+
+    def _follow_rules(self) -> None:
+        """Plays by the specific rules that have come into force since the last hand (`806/2015:R3`)."""
+        in_force = self._host.rules_in_force()
+        if in_force.version.version != self._configured.version.version:
+            self._configured = in_force
+            self._lineup = _rules(in_force).adopt(self._lineup)
+            self._tell_caves()
 
     def _let_go(self) -> None:
         """Begins to give caves back to players who leave and are in no hand, whatever others play (`806/2015:10`)."""
