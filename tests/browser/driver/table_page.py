@@ -5,19 +5,32 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Error, Locator, Page, expect
 
 from tests.browser.driver.player import Bets
 
 # A round at a table for many: its window, its result, and the window of the round after it.
 ROUND_MS = 120_000
 SOON_MS = 60_000
+# How often a page is looked at: not with each frame, of which a page in the background draws none.
+LOOKS_EVERY_MS = 100
 
 _CHIPS = """
 (page) => {
   const of = (name) => Object.fromEntries(
     [...page.querySelectorAll(`[data-${name}]`)].map((pile) => [pile.dataset[name], Number(pile.dataset.cents)]));
   return [of("own"), of("pending")];
+}
+"""
+_HAS_CHIPS = """
+(felt) => {
+  const chips = {};
+  for (const pile of document.querySelectorAll("[data-testid=board] :is([data-own], [data-pending])")) {
+    const place = pile.dataset.own ?? pile.dataset.pending;
+    chips[place] = (chips[place] ?? 0) + Number(pile.dataset.cents);
+  }
+  const same = (one, other) => Object.keys(one).every((place) => one[place] === other[place]);
+  return same(chips, felt) && same(felt, chips);
 }
 """
 _POINTED = """
@@ -92,6 +105,13 @@ class TablePage:
         own, pending = self.confirmed_and_pending_chips()
         return {place: own.get(place, 0) + pending.get(place, 0) for place in {*own, *pending}}
 
+    def expect_chips(self, felt: Bets) -> None:
+        """Waits until exactly these chips are there, those not confirmed yet included."""
+        try:
+            self.page.wait_for_function(_HAS_CHIPS, arg=felt)
+        except Error as never:
+            raise AssertionError(f"{self.chips()} lie there, and not {felt}") from never
+
     def confirmed_and_pending_chips(self) -> tuple[Bets, Bets]:
         """The chips that count, and those not confirmed yet."""
         own, pending = self.part("board").evaluate(_CHIPS)
@@ -152,6 +172,11 @@ class TablePage:
     def record_stages(self) -> None:
         """Records each stage from now on: the page may have left it before the test looks."""
         self.roulette.evaluate(_NOTE_STAGES)
+
+    def expect_recorded_stage(self, stage: str) -> None:
+        """Waits until a stage has been recorded: one that is soon over may have gone before the test looks."""
+        recorded = "(stage) => window.stages.includes(stage)"
+        self.page.wait_for_function(recorded, arg=stage, polling=LOOKS_EVERY_MS, timeout=ROUND_MS)
 
     def recorded_stages(self) -> list[str]:
         stages: list[str] = self.page.evaluate("() => window.stages")

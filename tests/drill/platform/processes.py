@@ -9,34 +9,45 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psutil
 from google.protobuf.json_format import MessageToDict
 
+from feltro.table.v1 import types_pb2
 from services.kit import background
 from stack.processes.child import ChildProcess
 from stack.servers.ephemeral import PASSWORD, free_port
 from stack.servers.postgres import EmbeddedPostgres
+from stack.settings import ROOT
 from tests.drill.fault_proxy import FaultProxy, Network
-from tests.drill.platform.bus_cluster import ClusteredNats
+from tests.drill.platform.bus_cluster import BUS, SERVERS, BusCluster
 from tests.drill.platform.disks import SmallDisk
+from tests.drill.platform.earlier import EarlierRelease
 from tests.drill.play.games import DrillGame
 from tests.drill.schedule import Targets
 from tests.gateway.platform.processes import GENEROUS_LIMITS
 from tests.processes import databases
-from tests.processes.databases import OWNER_ROLE, POSTGRES_TEST_SETTINGS, ROULETTE_ROLE, WALLET_ROLE
+from tests.processes.databases import (
+    OWNER_ROLE,
+    POSTGRES_TEST_SETTINGS,
+    ROULETTE_ROLE,
+    ROULETTE_TEMPLATE,
+    WALLET_ROLE,
+    WALLET_TEMPLATE,
+    DatabaseTemplate,
+)
 from tests.processes.game import GameProcess
 from tests.processes.gateway import GatewayProcess
 from tests.processes.service import ServiceProcess
 from tests.processes.wallet import WalletProcess
 from tests.service.roulette_crash.processes import ServerProcess
 
-BUS_SERVERS = 3
 REPLICAS = 2
 WALLET_DATABASE = "feltro_wallet"
 # Both have to hold what a drill writes; the ledger grows with its length.
@@ -71,8 +82,18 @@ class EndedAlone:
 class DrilledPlatform:
     """The processes by name, what is between them, and their disks."""
 
-    def __init__(self, home: Path, games: Sequence[DrillGame], *, with_disks: bool, hours: float) -> None:
+    def __init__(
+        self,
+        home: Path,
+        games: Sequence[DrillGame],
+        *,
+        with_disks: bool,
+        hours: float,
+        earlier: EarlierRelease | None = None,
+    ) -> None:
+        """`earlier` is the release to begin with, which has these games; None is this one."""
         self.games = games
+        self._earlier = earlier
         self.ended_alone: list[EndedAlone] = []
         self.hurt: set[str] = set()
         """What is being hurt: it may end."""
@@ -84,18 +105,13 @@ class DrilledPlatform:
         self.disks: dict[str, SmallDisk] = {}
         if with_disks:
             self.disks["postgres"] = SmallDisk(home / "postgres", round(POSTGRES_MEGABYTES * (1 + hours)))
-            for number in range(BUS_SERVERS):
+            for number in range(SERVERS):
                 self.disks[f"nats-{number}"] = SmallDisk(home / f"nats-{number}", round(BUS_MEGABYTES * (1 + hours)))
         self._postgres = EmbeddedPostgres(home / "postgres", free_port(), POSTGRES_SETTINGS)
-        routes = [free_port() for _ in range(BUS_SERVERS)]
-        self._bus = [
-            ClusteredNats(home / f"nats-{number}", free_port(), f"nats-{number}", route, routes)
-            for number, route in enumerate(routes)
-        ]
+        self._bus = BusCluster(home)
         self.servers = {
             "postgres": ServerProcess(self._postgres, home / "postgres.log"),
-            **{f"nats-{number}": ServerProcess(server, home / f"nats-{number}.log")
-               for number, server in enumerate(self._bus)},
+            **{server.name: ServerProcess(server, home / f"{server.name}.log") for server in self._bus.servers},
         }  # fmt: skip
         services = home / "services"
         services.mkdir(mode=0o700)
@@ -105,6 +121,9 @@ class DrilledPlatform:
         }
         self.gateways = {f"gateway-{number}": self._make_gateway(number, services) for number in range(REPLICAS)}
         self.services: dict[str, ServiceProcess] = {"wallet": self.wallet, **self.replicas, **self.gateways}
+        if earlier is not None:
+            for service in self.services.values():
+                service.environment |= earlier.variables
 
     # -- making --------------------------------------------------------------------------------------------------------
 
@@ -118,12 +137,12 @@ class DrilledPlatform:
         return direct.replace(f":{self._postgres.port}/", f":{self._link(client, 'postgres', self._postgres.port)}/")
 
     def _bus_url(self, client: str) -> str:
-        ports = (self._link(client, f"nats-{number}", server.port) for number, server in enumerate(self._bus))
+        ports = (self._link(client, server.name, server.port) for server in self._bus.servers)
         return f"nats://operator:{PASSWORD}@" + ",".join(f"127.0.0.1:{port}" for port in ports)
 
     def _make_wallet(self, home: Path) -> WalletProcess:
         url = self._database_url("wallet", WALLET_ROLE, WALLET_DATABASE)
-        return WalletProcess(url, self._bus_url("wallet"), home, {"FELTRO_WALLET_STREAM_REPLICAS": str(BUS_SERVERS)})
+        return WalletProcess(url, self._bus_url("wallet"), home, {"FELTRO_WALLET_STREAM_REPLICAS": str(SERVERS)})
 
     def _make_replica(self, game: DrillGame, number: int, home: Path) -> GameProcess:
         name = f"{game.name}-{number}"
@@ -135,7 +154,7 @@ class DrilledPlatform:
                     {
                         "table_id": table_id,
                         "approval_reference": "SRIJ/drill",
-                        "configuration": MessageToDict(rules, preserving_proto_field_name=True),
+                        "configuration": self._configuration(rules),
                     }
                     for table_id, rules in game.tables().items()
                 ]
@@ -155,6 +174,10 @@ class DrilledPlatform:
             wallet_address=f"127.0.0.1:{self._link(name, 'wallet', self.wallet.port)}",
         )
 
+    def _configuration(self, rules: types_pb2.TableConfiguration) -> dict[str, Any]:
+        configuration = MessageToDict(rules, preserving_proto_field_name=True)
+        return configuration if self._earlier is None else self._earlier.without_unknown(configuration)
+
     def _make_gateway(self, number: int, home: Path) -> GatewayProcess:
         name = f"gateway-{number}"
         wallet = f"127.0.0.1:{self._link(name, 'wallet', self.wallet.port)}"
@@ -171,6 +194,11 @@ class DrilledPlatform:
         """The wallet's database, past the bad network."""
         return self._postgres.url(WALLET_ROLE, WALLET_DATABASE)
 
+    @property
+    def databases(self) -> dict[str, DatabaseTemplate]:
+        """The databases by name, with the schema of each: all games have the same one, and here one role."""
+        return {WALLET_DATABASE: WALLET_TEMPLATE, **{journal_of(game.name): ROULETTE_TEMPLATE for game in self.games}}
+
     def journal_url(self, game: str) -> str:
         """A game's database, past the bad network."""
         return self._postgres.url(ROULETTE_ROLE, journal_of(game))
@@ -178,10 +206,10 @@ class DrilledPlatform:
     def targets(self) -> Targets:
         """What can be hurt."""
         processes = [*self.servers, *self.services]
-        links = [f"{client}–{server}" for client, server in self._links if not server.startswith("nats")]
-        buses = [f"{client}–nats" for client in self.services]
-        whole = [f"{EVERYTHING}–{server}" for server in ("postgres", "nats", "wallet")]
-        return Targets(processes, [*links, *buses, *whole], list(self.disks))
+        links = [f"{client}–{server}" for client, server in self._links if not server.startswith(BUS)]
+        buses = [f"{client}–{BUS}" for client in self.services]
+        whole = [f"{EVERYTHING}–{server}" for server in ("postgres", BUS, "wallet")]
+        return Targets(processes, [*links, *buses, *self._bus.links, *whole], list(self.disks))
 
     # -- running -------------------------------------------------------------------------------------------------------
 
@@ -189,7 +217,7 @@ class DrilledPlatform:
     async def running(self) -> AsyncIterator[None]:
         """Starts everything, and starts again what ends by itself, as a supervisor does."""
         supervision: asyncio.Task[None] | None = None
-        proxies = [proxy for proxies in self._links.values() for proxy in proxies]
+        proxies = [*self._bus.proxies, *(proxy for proxies in self._links.values() for proxy in proxies)]
         try:
             await asyncio.gather(*(proxy.start() for proxy in proxies))
             await asyncio.to_thread(self._postgres.initialise)
@@ -222,13 +250,13 @@ class DrilledPlatform:
             raise NotStarted(failed) from None
 
     def _make_databases(self) -> None:
-        for template, names, user in (
-            (databases.WALLET_TEMPLATE, [WALLET_DATABASE], WALLET_ROLE),
-            (databases.ROULETTE_TEMPLATE, [journal_of(game.name) for game in self.games], ROULETTE_ROLE),
-        ):
-            migrated = databases.ensure_template(self._postgres, template)
-            for name in names:
-                self._postgres.ensure_database(name, OWNER_ROLE, user, template=migrated)
+        for name, schema in self.databases.items():
+            if self._earlier is None:
+                migrated = databases.ensure_template(self._postgres, schema)
+                self._postgres.ensure_database(name, OWNER_ROLE, schema.role, template=migrated)
+            else:
+                self._postgres.ensure_database(name, OWNER_ROLE, schema.role)
+                self.migrate(name, self._earlier.variables)
 
     async def _supervise(self) -> None:
         while True:
@@ -253,6 +281,22 @@ class DrilledPlatform:
 
     def _child(self, name: str) -> ChildProcess | None:
         return self._process(name).child
+
+    # -- another release -----------------------------------------------------------------------------------------------
+
+    def migrate(self, database: str, release: Mapping[str, str] | None = None) -> None:
+        """`feltro migrate` of this release, or of the one of these variables; raises `NotStarted` if it fails."""
+        service = self.databases[database].service
+        owner = {f"FELTRO_{service.upper()}_OWNER_URL": self._postgres.url(OWNER_ROLE, database)}
+        status, printed = _feltro(["migrate", service], {**owner, **(release or {})})
+        if status:
+            raise NotStarted(f"feltro migrate {service}: {printed}")
+
+    def be_of_this_release(self, name: str) -> None:
+        """Has a process of the earlier release be one of this when it starts again."""
+        if self._earlier is not None:
+            for variable in self._earlier.variables:
+                self.services[name].environment.pop(variable, None)
 
     # -- hurting -------------------------------------------------------------------------------------------------------
 
@@ -324,9 +368,10 @@ class DrilledPlatform:
     def _proxies(self, target: str) -> Iterable[FaultProxy]:
         wanted_client, wanted_server = target.split("–")
         for (client, server), proxies in self._links.items():
-            same_server = server == wanted_server or server.rpartition("-")[0] == wanted_server == "nats"
+            same_server = server == wanted_server or server.rpartition("-")[0] == wanted_server == BUS
             if same_server and wanted_client in {client, EVERYTHING}:
                 yield from proxies
+        yield from self._bus.between(wanted_client, wanted_server)
 
     async def ready(self, name: str) -> None:
         await self._process(name).ready()
@@ -358,10 +403,12 @@ class DrilledPlatform:
 def _feltro(arguments: Sequence[str], environment: dict[str, str]) -> tuple[int, str]:
     done = subprocess.run(
         [sys.executable, "-m", "services.kit.command", *arguments],
-        env={**os.environ, **environment},
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
         capture_output=True,
         text=True,
         check=False,
+        # The folder that a command is run in comes before all others.
+        cwd="/",
         timeout=600,
     )
     return done.returncode, done.stdout + done.stderr

@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 from feltro.table.v1 import events_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
-from services.kit import background, trace
+from services.kit import background
 from services.kit.refusal import Refused
 from services.kit.table import refusals
 from services.kit.table.banked.answers import CancelledBets, PlacedBets, ReducedStake
@@ -28,6 +28,7 @@ from services.kit.table.journal.entries import CancelledStake, DrawTrigger, Ende
 from services.kit.table.refusals import TableRefused
 from services.kit.table.seat import Seat
 from services.kit.table.wallet.table_wallet import TableWallet
+from services.kit.telemetry import trace
 from services.kit.wire_format import timestamp
 
 _Answer = TypeVar("_Answer")
@@ -213,7 +214,7 @@ class Round(Generic[Bets, Outcome]):
 
     def _submit(self, seat: Seat, command: BetCommand, bets: Bets) -> asyncio.Future[PlacedBets[Bets]]:
         # Judged first: what no table allows may be more than a message holds.
-        self.felt.judge(seat.player_id, bets)
+        together = self.felt.judge(seat.player_id, bets)
         self._verify_places(seat.player_id, bets)
         message = self.rules.bets_message(bets)
         self._bets_type = message.DESCRIPTOR.full_name
@@ -227,7 +228,7 @@ class Round(Generic[Bets, Outcome]):
             command.digest,
         )
         self._limits.verify_room(seat.player_id, len(stake.encoded_bets))
-        placed = self._batcher.submit(stake)
+        placed = self._batcher.submit(stake, together)
         self._limits.count_stakes(seat.player_id, len(stake.encoded_bets))
         return placed
 

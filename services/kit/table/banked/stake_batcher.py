@@ -10,7 +10,6 @@ from typing import Generic
 from prometheus_client import Histogram
 
 from feltro.wallet.v1 import wallet_pb2
-from services.kit import trace
 from services.kit.batching import Batcher, BatcherFull, BatchLimits
 from services.kit.rpc.status import refused_from
 from services.kit.table import refusals
@@ -18,6 +17,7 @@ from services.kit.table.banked.answers import PlacedBets
 from services.kit.table.banked.felt import Felt, Stake
 from services.kit.table.game import Bets, Outcome
 from services.kit.table.wallet.table_wallet import TableWallet
+from services.kit.telemetry import trace
 
 # Stakes of one table that may wait for the wallet (G11), and those that travel together: the wallet's own limit, and no
 # more bytes of details than a message has room for.
@@ -58,9 +58,12 @@ class StakeBatcher(Generic[Bets, Outcome]):
             on_failure=lambda _: on_failure(),
         )
 
-    def submit(self, stake: Stake[Bets]) -> asyncio.Future[PlacedBets[Bets]]:
-        """Puts a stake on the felt and sends it; the future is the wallet's answer."""
-        self._felt.add(stake)
+    def submit(self, stake: Stake[Bets], together: Bets) -> asyncio.Future[PlacedBets[Bets]]:
+        """Puts a stake on the felt and sends it; the future is the wallet's answer.
+
+        `together` is what the felt has just judged the player's bets to be with it.
+        """
+        self._felt.add(stake, together)
         stake.traceparent = trace.traceparent()
         try:
             return self._batcher.submit(stake)

@@ -708,14 +708,16 @@ class LiveTable(Generic[Bets, Outcome]):
         round_ = await self._begin_round(None if self.individual else self._window())
         if not self.individual:
             await round_.ensure_opened()
+        now = self._clock.now()
+        if not self.individual:
             # The window begins when players can see the round: it is never shorter than announced (`903-B/2015:6.1.4`).
-            round_.closes_at = self._clock.now() + self._window()
+            round_.closes_at = now + self._window()
         self._round = round_
         self._phase = types_pb2.PHASE_BETTING
         self._opening = ""
         self._next_round_opens_at = None
         self._betting.set()
-        self._publish(messages.round_opened(round_, self._shoe_message()))
+        self._publish(messages.round_opened(round_, self._shoe_message()), at=now)
         return round_
 
     async def _begin_round(self, window: timedelta | None) -> Round[Bets, Outcome]:
@@ -789,10 +791,9 @@ class LiveTable(Generic[Bets, Outcome]):
         self, round_: Round[Bets, Outcome], journal_stakes: list[JournalStake]
     ) -> tuple[Drawn, DealtRound[Bets, Outcome]] | None:
         """Draws or deals; returns None if that fails, which makes the round void (`804/2015:20`)."""
-        stakes = [
-            StakeOnTable(stake.stake_id, stake.seat, round_.rules.read_bets(stake.bets)) for stake in journal_stakes
-        ]
-
+        # Equal bets are read once: they are never changed.
+        bets = {encoded: round_.rules.read_bets(encoded) for encoded in {stake.bets for stake in journal_stakes}}
+        stakes = [StakeOnTable(stake.stake_id, stake.seat, bets[stake.bets]) for stake in journal_stakes]
         try:
             deal = self._shoe.deal(
                 self._randomness, round_.round_id, round_.configuration_version, round_.rules, stakes
@@ -916,10 +917,11 @@ class LiveTable(Generic[Bets, Outcome]):
         if self._snapshot_published:
             self._publish(event)
 
-    def _publish(self, *events: events_pb2.TableEvent) -> None:
-        now = timestamp(self._clock.now())
+    def _publish(self, *events: events_pb2.TableEvent, at: datetime | None = None) -> None:
+        """Publishes what has happened at a moment: now, unless the event is of a moment that was read before."""
+        moment = timestamp(self._clock.now() if at is None else at)
         for event in events:
-            event.at.CopyFrom(now)
+            event.at.CopyFrom(moment)
         self._publisher.publish(*events)
 
     async def _wait(self, seconds: float | None) -> None:
