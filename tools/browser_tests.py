@@ -1,5 +1,7 @@
 """Runs the tests of tests/browser, in the Chromium of this machine; root on Debian gets one: `make test-browser`.
 
+It is Chromium's headless shell, as Playwright itself chooses for tests: the same engine without the windows and menus
+around it, whose drawing takes as much processor time as the pages. A machine that has only the whole browser uses that.
 Playwright's own browsers are not used: they are another download, from another place. Tests on recorded answers run
 side by side, one process per core. Those with a platform follow, one at a time for every two cores. Tests that measure
 (marked `alone`) run last, when nothing else runs.
@@ -20,7 +22,9 @@ TESTS = "tests/browser"
 # What needs no platform.
 RECORDED = f"{TESTS}/recorded"
 CHROMIUM_VARIABLE = "CHROMIUM"
-DEBIAN_CHROMIUM = Path("/usr/bin/chromium")
+HEADLESS_SHELL = "chromium-headless-shell"
+DEBIAN_CHROMIUM = Path("/usr/bin") / HEADLESS_SHELL
+DEBIAN_WHOLE_CHROMIUM = Path("/usr/bin/chromium")
 # Letters as wide as those that most players have; without these fonts Debian's are a good deal wider.
 DEBIAN_FONTS = Path("/usr/share/fonts/truetype/liberation")
 # Without a graphics card a turning wheel takes a core, and the platform another one.
@@ -36,7 +40,7 @@ def main(arguments: list[str]) -> int:
     """Runs the tests; the rest of the command line is pytest's."""
     try:
         chromium = _chromium()
-    except (NoChromium, subprocess.CalledProcessError) as missing:
+    except NoChromium as missing:
         print(missing, file=sys.stderr)
         return 1
     cores = os.cpu_count() or 1
@@ -81,23 +85,25 @@ def _chromium() -> Path:
         if not Path(named).is_file():
             raise NoChromium(f"{CHROMIUM_VARIABLE} is {named}, and there is no such file.")
         return Path(named)
-    if DEBIAN_CHROMIUM.is_file() and DEBIAN_FONTS.is_dir():
-        return DEBIAN_CHROMIUM
-    if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        raise NoChromium(
-            f"These tests need Chromium and fonts. On Debian: apt-get install chromium fonts-liberation, as root."
-            f" Elsewhere name one, or Chrome: make test-browser {CHROMIUM_VARIABLE}=/path/to/chromium"
-        )
+    has_shell = DEBIAN_CHROMIUM.is_file() and DEBIAN_FONTS.is_dir()
+    if not has_shell and os.geteuid() == 0 and shutil.which("apt-get") is not None:
+        _install_chromium()
+    for chromium in (DEBIAN_CHROMIUM, DEBIAN_WHOLE_CHROMIUM):
+        if chromium.is_file() and DEBIAN_FONTS.is_dir():
+            return chromium
+    raise NoChromium(
+        f"These tests need Chromium and fonts. On Debian, as root: apt-get install {HEADLESS_SHELL} fonts-liberation."
+        f" Elsewhere name one, or Chrome: make test-browser {CHROMIUM_VARIABLE}=/path/to/chromium"
+    )
+
+
+def _install_chromium() -> None:
+    """Installs Debian's packages; where that fails apt-get says why, and the whole browser may be there."""
     print("Chromium from the distribution", flush=True)
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    subprocess.run(["apt-get", "update", "-q"], env=quiet, check=True, stdout=subprocess.DEVNULL)
-    install = ["apt-get", "install", "-q", "-y", "--no-install-recommends", "chromium", "fonts-liberation"]
-    subprocess.run(install, env=quiet, check=True, stdout=subprocess.DEVNULL)
-    if not DEBIAN_CHROMIUM.is_file():
-        raise NoChromium(
-            f"The package chromium did not bring {DEBIAN_CHROMIUM}: install Chromium and set {CHROMIUM_VARIABLE}."
-        )
-    return DEBIAN_CHROMIUM
+    install = ["apt-get", "install", "-q", "-y", "--no-install-recommends", HEADLESS_SHELL, "fonts-liberation"]
+    for command in (["apt-get", "update", "-q"], install):
+        subprocess.run(command, env=quiet, check=False, stdout=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":

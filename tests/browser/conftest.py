@@ -22,7 +22,7 @@ from tests.system.platform import Platform
 from tools import web
 
 SCREENSHOTS = web.BUILD / "screenshots"
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium-headless-shell")
 # Chromium calls no other hosts, and cannot use its sandbox as root.
 QUIET = [
     "--disable-background-networking",

@@ -75,8 +75,11 @@ class FakeWorker:
         self.gateway = SimpleNamespace(id=str(id(self)))
         self.shutting_down = False
         self.given: list[str] = []
+        self.dead = False
 
     def send_runtest_some(self, indices: list[int]) -> None:
+        if self.dead:
+            raise OSError("cannot send (already closed?)")
         self.given += [COLLECTED[index] for index in indices]
 
     def shutdown(self) -> None:
@@ -86,8 +89,7 @@ class FakeWorker:
 COLLECTED = [f"{GROUPED}::test_{number}" for number in range(5)] + [f"{SINGLE}::test_{number}" for number in range(3)]
 
 
-def test_a_group_stays_with_one_worker_and_single_tests_go_to_the_others() -> None:
-    workers = [FakeWorker(), FakeWorker()]
+def divided_among(workers: list[FakeWorker]) -> schedule.GroupScheduling:
     config = SimpleNamespace(option=SimpleNamespace(loadscopereorder=False), getvalue=lambda _: [".", "."], hook=None)
     scheduling = schedule.GroupScheduling(cast("pytest.Config", config))
     for worker in workers:
@@ -95,10 +97,30 @@ def test_a_group_stays_with_one_worker_and_single_tests_go_to_the_others() -> No
         scheduling.add_node_collection(cast("WorkerController", worker), COLLECTED)
 
     scheduling.schedule()
+    return scheduling
+
+
+def test_a_group_stays_with_one_worker_and_single_tests_go_to_the_others() -> None:
+    workers = [FakeWorker(), FakeWorker()]
+
+    divided_among(workers)
 
     assert workers[0].given == COLLECTED[:5]
     assert workers[1].given
     assert set(workers[1].given) <= set(COLLECTED[5:])
+
+
+def test_two_workers_that_die_at_once_lose_no_test() -> None:
+    """The second one is given the tests of the first before xdist knows of its death."""
+    workers = [FakeWorker(), FakeWorker()]
+    scheduling = divided_among(workers)
+    for worker in workers:
+        worker.dead = True
+
+    died_of = {scheduling.remove_node(cast("WorkerController", worker)) for worker in workers}
+
+    assert died_of == {COLLECTED[0], COLLECTED[5]}
+    assert {test for tests in scheduling.workqueue.values() for test in tests} == set(COLLECTED) - died_of
 
 
 SCHEDULED = """

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from google.protobuf.message import Message
@@ -131,10 +132,11 @@ class InMemoryWallet:
 
     def handle(self, method: str, payload: bytes) -> bytes:
         """Answers one call; raises what the wallet refuses."""
-        read_request, answer_request = self._methods()[method]
+        read_request, answer_request = self._methods[method]
         answer = answer_request(read_request(payload))
         return answer if isinstance(answer, bytes) else answer.SerializeToString()
 
+    @cached_property
     def _methods(self) -> dict[str, tuple[Callable[[bytes], Any], Callable[[Any], Message | bytes]]]:
         service, game = self._service, self._game
         return {
