@@ -10,6 +10,7 @@ from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.randomness.tape import Tape
+from services.kit.table.caves.period import Period
 from services.kit.table.caves.rules import CaveTimes, HandResult
 from services.kit.table.caves.rules import Lineup as CaveLineup
 from services.kit.table.game import NoBets, StakeOnTable
@@ -81,6 +82,10 @@ class PokerRules(NoBets[Brought, Outcome]):
     @property
     def refuses_shared_devices(self) -> bool:
         return self.table.specific_rules.refuses_shared_devices
+
+    @property
+    def period(self) -> Period | None:
+        return self.table.specific_rules.period
 
     @property
     def inactivity_policy(self) -> session_pb2.InactivityPolicy:

@@ -13,7 +13,7 @@ from services.kit.table.caves.rules import Decisions, OwnPlace, SeatAfterHand, S
 from services.poker import refusals
 from services.poker.lineup import lineup as engine
 from services.poker.lineup import money
-from services.poker.lineup.entry import is_ready
+from services.poker.lineup.entry import is_ready, next_positions
 from services.poker.lineup.lineup import Lineup
 from services.poker.lineup.seated import Presence, Seated
 from services.poker.messages import Brought, Outcome
@@ -157,6 +157,23 @@ class SeatedLineup:
         else:
             each = dataclasses.replace(each, cave_cents=each.cave_cents + cents)
         return self._with(dataclasses.replace(self.lineup, seated={**self.lineup.seated, seat: each}))
+
+    @property
+    def button(self) -> int | None:
+        return self.lineup.button
+
+    @property
+    def next_button(self) -> int | None:
+        lineup = self.lineup
+        if lineup.button is None:
+            return None
+        positions = next_positions(lineup.rules, lineup.seated.values(), lineup.button, lambda _: 0)
+        return None if positions is None else positions.button
+
+    def suspend(self) -> SeatedLineup:
+        if self.lineup.button is None:
+            return self
+        return self._with(dataclasses.replace(self.lineup, button=None))
 
     def take_out(self, seat: int, cents: int) -> SeatedLineup:
         each = self.lineup.seated[seat]

@@ -67,12 +67,34 @@ class PokerService:
         await self._caves.leave_waiting_list(request.table_id, caller)
         return poker_pb2.LeaveWaitingListResponse()
 
+    async def register_for_period(
+        self, request: poker_pb2.RegisterForPeriodRequest, caller: Caller
+    ) -> poker_pb2.RegisterForPeriodResponse:
+        registration = _registration(*await self._caves.register(request.table_id, caller))
+        return poker_pb2.RegisterForPeriodResponse(registration=registration)
+
+    async def cancel_period_registration(
+        self, request: poker_pb2.CancelPeriodRegistrationRequest, caller: Caller
+    ) -> poker_pb2.CancelPeriodRegistrationResponse:
+        registration = _registration(*await self._caves.cancel_registration(request.table_id, caller))
+        return poker_pb2.CancelPeriodRegistrationResponse(registration=registration)
+
+    async def get_period_registration(
+        self, request: poker_pb2.GetPeriodRegistrationRequest, caller: Caller
+    ) -> poker_pb2.GetPeriodRegistrationResponse:
+        registration = _registration(*await self._caves.registration(request.table_id, caller))
+        return poker_pb2.GetPeriodRegistrationResponse(registration=registration)
+
     async def export_hand(self, request: poker_pb2.ExportHandRequest, caller: Caller) -> poker_pb2.ExportHandResponse:
         ended = await self._ended_rounds.read(request.table_id, request.round_id)
         rules = _poker(ended.rules.rules)
         if OPERATOR in caller.scopes:
             return poker_pb2.ExportHandResponse(phh=export.for_operator(ended.record, rules))
         return poker_pb2.ExportHandResponse(phh=export.for_player(ended.record, rules, caller.subject))
+
+
+def _registration(registered: bool, players: int) -> poker_pb2.PeriodRegistration:  # noqa: FBT001 - as it is told
+    return poker_pb2.PeriodRegistration(registered=registered, players=players)
 
 
 def _poker(rules: Rules[Brought, Outcome]) -> PokerRules:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 
+from services.kit.table.caves.period import Period
 from services.kit.table.refusals import TableRefused, invalid, rule_violated
 from services.poker.variant import Variant
 
@@ -26,6 +28,8 @@ AMOUNT_LIMIT_CENTS = 1_000_000_000_00
 # The invitation of 70.b comes after more than five hands without a bet, or fewer.
 MOST_INACTIVE_HANDS = 5
 ROUNDS = 4
+# Ours, since 6.b leaves the time to the operator: no period is missed by a moment, and none goes on for ever.
+SHORTEST_PERIOD, LONGEST_PERIOD = timedelta(minutes=15), timedelta(hours=24)
 # What a time bank is refilled to, where an operator does not say it.
 TIME_BANK_CAP_S = 60
 
@@ -37,13 +41,6 @@ class Limit(StrEnum):
     POT_LIMIT = "pot_limit"  # com limite de pote (24.b)
     HALF_POT = "limit_half_pot"  # com limite: half the pot (24.a)
     FIXED_RAISES = "limit_fixed_raises"  # com limite: a number of raises of a fixed size (24.a, 38)
-
-
-class Mode(StrEnum):
-    """When a table is open (6)."""
-
-    CONTINUOUS = "continuous"
-    SESSION = "session"
 
 
 class CommissionMode(StrEnum):
@@ -108,7 +105,8 @@ class SpecificRules:
     limit: Limit
     commission_bps: int
     seats: int = 6
-    mode: Mode = Mode.CONTINUOUS
+    # When a table in session mode is open (6.b); None for a table that always is (6.a).
+    period: Period | None = None
     min_players: int = 2
     # With `FIXED_RAISES` only: raises after the opening bet of a round (38), and the size of bets, in big blinds.
     max_raises_per_turn: int = 3
@@ -184,6 +182,16 @@ def _verify_table(rules: SpecificRules) -> None:
     if not FEWEST_SEATS <= rules.min_players <= rules.seats:
         bound = FEWEST_SEATS if rules.min_players < FEWEST_SEATS else rules.seats
         raise _violated(rules, "min_players", bound, "7", f"A table plays with {FEWEST_SEATS} to {rules.seats} players")
+    if rules.period is not None:
+        _verify_period(rules, rules.period)
+
+
+def _verify_period(rules: SpecificRules, period: Period) -> None:
+    if not SHORTEST_PERIOD <= period.ends_at - period.begins_at <= LONGEST_PERIOD:
+        least, most = SHORTEST_PERIOD // timedelta(minutes=1), LONGEST_PERIOD // timedelta(hours=1)
+        rule = rules.variant.rule("6.b")
+        sentence = f"has to be from {least} minutes to {most} hours after `begins_at` ({rule} leaves it open)"
+        raise invalid("configuration.rules.period.ends_at", sentence)
 
 
 def _verify_blinds(rules: SpecificRules) -> None:

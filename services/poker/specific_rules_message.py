@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from datetime import UTC, datetime
+from typing import Any, Literal, TypeVar
 
 from google.protobuf.message import DecodeError
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
+from services.kit.table.caves.period import Period
 from services.kit.table.refusals import invalid
 from services.poker.specific_rules import (
     TIME_BANK_CAP_S,
@@ -140,9 +143,26 @@ def _chosen(message: poker_pb2.SpecificRules) -> dict[str, object]:
     if message.HasField("time_bank_s") and not message.HasField("time_bank_cap_s"):
         # A bank that begins with more than it may be refilled to by default stays as it is.
         chosen["time_bank_cap_s"] = max(message.time_bank_s, TIME_BANK_CAP_S)
+    if message.HasField("period"):
+        chosen["period"] = _period(message.period)
     if message.bet_units:
         chosen["bet_units"] = tuple(message.bet_units)
     return chosen
+
+
+def _period(message: poker_pb2.Period) -> Period:
+    return Period(_time(message, "begins_at"), _time(message, "ends_at"), completes_lap=not message.ends_with_hand)
+
+
+def _time(message: poker_pb2.Period, name: Literal["begins_at", "ends_at"]) -> datetime:
+    field = f"configuration.rules.period.{name}"
+    if not message.HasField(name):
+        raise invalid(field, "has to be set")
+    at: Timestamp = getattr(message, name)
+    try:
+        return at.ToDatetime(UTC)
+    except (ValueError, OverflowError):
+        raise invalid(field, "has to be a time") from None
 
 
 def _named(field: str, number: int, numbers: Mapping[_Word, int]) -> _Word:
@@ -169,6 +189,10 @@ def message_of(rules: SpecificRules) -> poker_pb2.SpecificRules:
         approvals=sorted(_APPROVALS[each] for each in rules.approvals),
         refuses_shared_devices=rules.refuses_shared_devices,
     )
+    if rules.period is not None:
+        message.period.begins_at.FromDatetime(rules.period.begins_at)
+        message.period.ends_at.FromDatetime(rules.period.ends_at)
+        message.period.ends_with_hand = not rules.period.completes_lap
     for name, numbers in _WORDS.items():
         setattr(message, name, numbers[getattr(rules, name)])
     for name in (*_NUMBERS, *_NUMBERS_WITH_ZERO):

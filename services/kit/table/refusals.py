@@ -151,5 +151,26 @@ def waiting_list_full(table_id: str, limit: int) -> TableRefused:
     return TableRefused("WAITING_LIST_FULL", "The waiting list is full.", table_id=table_id, limit=limit)
 
 
+def outside_period(table_id: str, begins_at: datetime, ends_at: datetime) -> TableRefused:
+    sentence = "The table is open for a time fixed beforehand, and not now."
+    times = {"begins_at": time_fact(begins_at), "ends_at": time_fact(ends_at)}
+    return TableRefused("OUTSIDE_PERIOD", sentence, table_id=table_id, **times)
+
+
+def not_registered_for_period(table_id: str) -> TableRefused:
+    sentence = "Only players who registered before the table opened may sit here."
+    return TableRefused("NOT_REGISTERED_FOR_PERIOD", sentence, table_id=table_id)
+
+
+def period_begun(table_id: str, begins_at: datetime | None) -> TableRefused:
+    sentence = "Nobody can register here any more." if begins_at else "Nobody has to register for this table."
+    return TableRefused("PERIOD_BEGUN", sentence, table_id=table_id, begins_at=time_fact(begins_at))
+
+
+def period_full(table_id: str, limit: int) -> TableRefused:
+    sentence = f"{limit} players are registered, and there is no room for more."
+    return TableRefused("PERIOD_FULL", sentence, table_id=table_id, limit=limit)
+
+
 def already_seated(table_id: str) -> TableRefused:
     return TableRefused("ALREADY_SEATED", "You sit at this table already.", table_id=table_id)

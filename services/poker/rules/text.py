@@ -50,6 +50,9 @@ def _conditions(rules: SpecificRules) -> dict[str, bool]:
     return {
         "holdem": rules.variant is Variant.HOLDEM,
         "omaha": rules.variant is Variant.OMAHA,
+        "always_open": rules.period is None,
+        "completes_lap": rules.period is not None and rules.period.completes_lap,
+        "ends_with_hand": rules.period is not None and not rules.period.completes_lap,
         "shared_refused": rules.refuses_shared_devices,
         "one_cave": rules.cave_min_cents == rules.cave_max_cents,
         "one_top_up": rules.top_up_to_min_cents == rules.top_up_to_max_cents,
@@ -108,9 +111,17 @@ def _values(configuration: types_pb2.TableConfiguration, rules: SpecificRules, l
         "missed_hands": rules.inactive_hands,
         "rebuy_grace": language.duration(_SECOND_MS * rules.rebuy_grace_s),
         "aids": "; ".join(rules.allowed_aids),
+        **_period_values(rules),
         **_commission_values(rules, language),
         **_time_values(configuration, rules, language),
     }
+
+
+def _period_values(rules: SpecificRules) -> dict[str, object]:
+    """Writes when a table is open so that both languages read it alike, and no clock on a wall is meant."""
+    if rules.period is None:
+        return {"begins_at": "", "ends_at": ""}
+    return {name: f"{getattr(rules.period, name):%Y-%m-%d %H:%M} UTC" for name in ("begins_at", "ends_at")}
 
 
 def _commission_values(rules: SpecificRules, language: Language) -> dict[str, object]:

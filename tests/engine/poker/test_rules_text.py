@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
+from datetime import UTC, datetime
 from itertools import combinations
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
+from services.kit.table.caves.period import Period
 from services.poker import specific_rules_message
 from services.poker.game import PokerGame
 from services.poker.rules.text import template
@@ -89,6 +91,7 @@ BUTTON_BLIND: Options = {
     "approvals": frozenset({Approval.BUTTON_SMALL_BLIND}),
 }
 RANGE: Options = {"cave_min_cents": 4_000, "cave_max_cents": 20_000}
+PERIOD = Period(datetime(2026, 11, 20, 20, tzinfo=UTC), datetime(2026, 11, 20, 21, 30, tzinfo=UTC), completes_lap=True)
 # What an operator chooses, what the text says then and does not say without it, and what the table is otherwise.
 OPTIONS: list[tuple[Options, str, Options]] = [
     ({"seats": 9}, "A mesa tem 9 lugares", {}),
@@ -146,10 +149,18 @@ OPTIONS: list[tuple[Options, str, Options]] = [
     ({"rathole_window_min": 0}, "basta trazer outra vez uma cave inicial", {}),
     ({"recovery_limit_s": 240}, "para decidir, passar de 4 minutos, a jogada é nula", {}),
     ({"gateway_pause_s": 45}, "o relógio para até 45 segundos", {}),
+    ({"period": PERIOD}, "aberta numa sessão de 2026-11-20 20:00 UTC a 2026-11-20 21:30 UTC", {}),
+    ({"period": PERIOD}, "Só quem se inscrever antes de ela começar se pode sentar", {}),
+    ({"period": PERIOD}, "logo que o botão tenha dado a volta até onde começou", {}),
+    (
+        {"period": dataclasses.replace(PERIOD, completes_lap=False)},
+        "a jogada em curso é a última",
+        {"period": PERIOD},
+    ),
     ({"allowed_aids": ("tabela", "cronómetro")}, "só pode usar estas ajudas: tabela; cronómetro", {}),
 ]  # fmt: skip
-# The variant is a regulation of its own, and continuous play the one mode that there is.
-TOLD_OTHERWISE = {"variant", "mode"}
+# The variant is a regulation of its own.
+TOLD_OTHERWISE = {"variant"}
 
 
 def table(

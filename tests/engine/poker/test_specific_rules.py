@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
+from services.kit.table.caves.period import Period
 from services.poker.specific_rules import (
     AMOUNT_LIMIT_CENTS,
     Approval,
@@ -11,7 +14,6 @@ from services.poker.specific_rules import (
     EntryMode,
     HeadsUpBlinds,
     Limit,
-    Mode,
     NoFlopNoDrop,
     Showdown,
     verify,
@@ -19,6 +21,7 @@ from services.poker.specific_rules import (
 from services.poker.variant import Variant
 from tests.engine.poker.tables import HOLDEM, OMAHA, both, both_variants, refusal_of, rules
 
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 CAVE, FIXED = CommissionMode.CAVE, Limit.FIXED_RAISES
 # Fields that are amounts of a table with a minimum bet of one euro have to fit each other.
 RANGE = {"cave_min_cents": 4000, "cave_max_cents": 20_000}
@@ -28,7 +31,7 @@ RANGE = {"cave_min_cents": 4000, "cave_max_cents": 20_000}
 def test_the_recommended_rules_are_possible(variant: Variant) -> None:
     made = verify(rules(variant))
 
-    assert (made.seats, made.mode, made.min_players) == (6, Mode.CONTINUOUS, 2)
+    assert (made.seats, made.period, made.min_players) == (6, None, 2)
     assert (made.big_blind_cents, made.small_blind_cents) == (100, 50)
     assert (made.cave_min_cents, made.cave_max_cents) == (10_000, 10_000)
     assert (made.top_up_to_min_cents, made.top_up_to_max_cents) == (10_000, 10_000)
@@ -146,12 +149,26 @@ def test_amounts_fit_each_other(chosen: dict[str, object], field: str) -> None:
     assert (refused.reason, refused.facts["field"]) == ("INVALID", f"configuration.rules.{field}")
 
 
+@both("6.b", "2.m")
+@both_variants
+@pytest.mark.parametrize("length", [timedelta(minutes=15), timedelta(hours=24)])
+def test_a_period_has_bounds_of_ours(variant: Variant, length: timedelta) -> None:
+    step = timedelta(microseconds=1 if length > timedelta(hours=1) else -1)
+    verify(rules(variant, period=Period(NOON, NOON + length, completes_lap=True)))
+    for ends_at in (NOON + length + step, NOON, NOON - length):
+        refused = refusal_of(
+            lambda ends_at=ends_at: verify(rules(variant, period=Period(NOON, ends_at, completes_lap=True)))  # type: ignore[misc]
+        )
+        assert (refused.reason, refused.facts["field"]) == ("INVALID", "configuration.rules.period.ends_at")
+        assert f"{variant.regulation}:6.b" in refused.sentence
+
+
 @pytest.mark.parametrize(
     "chosen",
     [
         {"seats": 2},
         {"seats": 10, "min_players": 10},
-        {"mode": Mode.SESSION},
+        {"period": Period(NOON, NOON + timedelta(hours=1), completes_lap=True)},
         {"small_blind_cents": 100},
         {**RANGE, "top_up_to_min_cents": 100, "top_up_to_max_cents": 20_000},
         {"limit": FIXED, "max_raises_per_turn": 10, "bet_units": (1, 2, 3, 100)},

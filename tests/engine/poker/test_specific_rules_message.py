@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from datetime import UTC, datetime
 
 import pytest
 
 from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
+from services.kit.table.caves.period import Period
 from services.kit.table.refusals import TableRefused
 from services.poker import specific_rules_message
 from services.poker.specific_rules import (
@@ -50,6 +52,9 @@ OTHERWISE = [
         decision_time_s=15,
         allowed_aids=("a chart of odds", "a clock"),
         refuses_shared_devices=True,
+        period=Period(
+            datetime(2026, 11, 20, 20, tzinfo=UTC), datetime(2026, 11, 20, 21, 30, tzinfo=UTC), completes_lap=False
+        ),
     ),
     rules(
         OMAHA,
@@ -97,9 +102,8 @@ def test_specific_rules_read_back_as_they_were_written(made: SpecificRules) -> N
 
 
 def test_every_option_is_in_the_message() -> None:
-    # Only sessions that are fixed in advance (6.b) are not offered.
     for field in dataclasses.fields(SpecificRules):
-        if field.name not in {"variant", "mode"}:
+        if field.name != "variant":
             defaults = [getattr(rules(made.variant), field.name) for made in OTHERWISE]
             assert [getattr(made, field.name) for made in OTHERWISE] != defaults, field.name
 
@@ -141,6 +145,15 @@ def test_an_option_out_of_bounds_is_refused_with_its_rule(
     assert refused.reason == reason
     assert refused.facts["field"] == f"configuration.rules.{field}"
     assert variant.rule(paragraph) in refused.sentence
+
+
+@both("6.b")
+@pytest.mark.parametrize("missing", ["begins_at", "ends_at"])
+def test_a_period_without_a_beginning_or_an_end_is_refused(missing: str) -> None:
+    message = specific_rules_message.message_of(OTHERWISE[0])
+    message.period.ClearField(missing)  # type: ignore[arg-type]
+    refused = refusal_of(lambda: specific_rules_message.read(configured(OTHERWISE[0], message)))
+    assert (refused.reason, refused.facts["field"]) == ("INVALID", f"configuration.rules.period.{missing}")
 
 
 @pytest.mark.parametrize("field", ["showdown", "heads_up_blinds", "entry_mode", "limit", "approvals"])

@@ -39,6 +39,7 @@ def configuration(
     cave_max_cents: int = CAVE_CENTS,
     commission_mode: poker_pb2.CommissionMode.ValueType = poker_pb2.COMMISSION_MODE_POT,
     entry_mode: poker_pb2.EntryMode.ValueType = poker_pb2.ENTRY_MODE_WAIT_FOR_BIG_BLIND,
+    period: poker_pb2.Period | None = None,
     **specific: int,
 ) -> types_pb2.TableConfiguration:
     """Builds the configuration of a table, of Hold'em unless told; `specific` are other numbers of its rules."""
@@ -59,6 +60,7 @@ def configuration(
             cave_max_cents=cave_max_cents,
             commission_mode=commission_mode,
             entry_mode=entry_mode,
+            period=period,
             # Clocks without extra time, unless a test wants it.
             **{"time_bank_s": 0, "time_bank_cap_s": 0, "disconnect_extra_s": 0, **specific},  # type: ignore[arg-type]
         )

@@ -43,6 +43,7 @@ class TableOptions(TypedDict, total=False):
     top_up_to_max_cents: int
     min_players: int
     rebuy_grace_s: int
+    period: poker_pb2.Period
 
 
 class PokerScenario(Scenario):

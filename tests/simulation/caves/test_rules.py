@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from feltro.poker.v1 import poker_pb2
@@ -12,6 +14,8 @@ from tests.simulation.caves.scenario import PokerScenario
 from tests.simulation.caves.test_caves import FIRST, SECOND, actor_of
 from tests.simulation.caves.test_presence import handed_over
 from tests.simulation.scenario import TABLE_ID, refusal_reason
+
+THIRD = f"{TABLE_ID}.3"
 
 
 @pytest.mark.rule("806/2015:R3", "811/2015:R3")
@@ -47,3 +51,33 @@ def test_new_rules_begin_with_the_next_hand(moves: bool) -> None:  # noqa: FBT00
         assert isinstance(await poorer.buy_in(9_000), wallet_pb2.BuyInResponse)
 
     PokerScenario(result_shown_ms=5_000).run(script)
+
+
+@pytest.mark.rule("806/2015:46", "811/2015:46")
+def test_after_a_table_was_switched_off_the_button_is_drawn_by_lot() -> None:
+    async def script(scenario: PokerScenario) -> None:
+        players = await scenario.seat_players("ana", "rui")
+        await (await actor_of(*players)).act(FOLD)
+        await scenario.wait_for_end(FIRST)
+        scenario.world.catalogue.set_switch(TABLE_ID, "maintenance")
+        await asyncio.sleep(10)
+        assert SECOND not in scenario.world.journal.rounds
+        scenario.world.catalogue.set_switch(TABLE_ID, None)
+        await (await actor_of(*players)).act(FOLD)
+        await scenario.wait_for_end(SECOND)
+        await scenario.wait_until(lambda: THIRD in scenario.world.journal.rounds)
+        await (await actor_of(*players)).act(FOLD)
+        await scenario.wait_for_end(THIRD)
+        # 0 is the lot; without a pause the button goes on to the next player.
+        assert [button_brought(scenario, each) for each in (FIRST, SECOND)] == [0, 0]
+        assert button_brought(scenario, THIRD) == 3 - scenario.outcome(SECOND).view.button
+
+    PokerScenario(result_shown_ms=2_000).run(script)
+
+
+def button_brought(scenario: PokerScenario, round_id: str) -> int:
+    """Returns the seat that was to have the button when a hand was dealt; 0 if it was drawn by lot."""
+    drawn = scenario.round_entries(round_id).drawn
+    assert drawn is not None
+    (button,) = {poker_pb2.SeatInHand.FromString(stake.bets).button for stake in drawn.stakes}
+    return button

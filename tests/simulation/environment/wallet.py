@@ -160,6 +160,7 @@ class InMemoryWallet:
             "ListTableSessions": (session_pb2.ListTableSessionsRequest.FromString, self._list_sessions),
             "StartSession": (session_pb2.StartSessionRequest.FromString, self._start_session),
             "GetSession": (session_pb2.GetSessionRequest.FromString, self._get_session),
+            "EndSession": (session_pb2.EndSessionRequest.FromString, self._end_session),
         }
 
     # -- lanes and store ---------------------------------------------------------------------------------------------
@@ -508,6 +509,11 @@ class InMemoryWallet:
         self.book.record_session_change(session, [])
         self.book.close_if_done(session)
         self._store()
+
+    def _end_session(self, request: session_pb2.EndSessionRequest) -> session_pb2.EndSessionResponse:
+        self.end_session(request.session_id)
+        session = self.book.sessions[self.book.session_keys[request.session_id].no]
+        return session_pb2.EndSessionResponse(session=session_message(session))
 
     def _get_session(self, request: session_pb2.GetSessionRequest) -> session_pb2.GetSessionResponse:
         key = self.book.session_keys.get(request.session_id)

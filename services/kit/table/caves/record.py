@@ -44,10 +44,11 @@ class LineupRecord:
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write())
 
-    async def flush(self) -> None:
-        """Waits a moment until what was noted is on record."""
+    async def flush(self) -> bool:
+        """Waits a moment until what was noted is on record; returns whether it is."""
         if self._state != self._written:
             await background.wait_for_event(self._settled, FLUSH_TIMEOUT_S)
+        return self._state == self._written
 
     async def close(self) -> None:
         """Writes nothing more."""

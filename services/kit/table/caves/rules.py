@@ -9,6 +9,7 @@ from enum import IntEnum
 from typing import NamedTuple, Protocol
 
 from feltro.wallet.v1 import session_pb2
+from services.kit.table.caves.period import Period
 from services.kit.table.game import Bets, Outcome, Rules
 
 
@@ -148,6 +149,17 @@ class Lineup(Protocol[Bets, Outcome]):
     def buy_in(self, seat: int, cents: int) -> Lineup[Bets, Outcome]:
         """Adds to a cave what was bought in; while its player is in a hand it waits for the end of that."""
 
+    @property
+    def button(self) -> int | None:
+        """The seat that had the button in the last hand; None if it is drawn by lot for the next."""
+
+    @property
+    def next_button(self) -> int | None:
+        """The seat that has the button in the next hand; None if it is drawn by lot, or too few can play."""
+
+    def suspend(self) -> Lineup[Bets, Outcome]:
+        """Has the button drawn by lot for the next hand: the table does not go on at once (`806/2015:46`)."""
+
     def take_out(self, seat: int, cents: int) -> Lineup[Bets, Outcome]:
         """Takes out of a cave what its player has got back who leaves, and cannot win any more in this hand."""
 
@@ -181,6 +193,10 @@ class CaveRules(Rules[Bets, Outcome], Protocol[Bets, Outcome]):
     @property
     def inactivity_policy(self) -> session_pb2.InactivityPolicy:
         """When players are invited to end their sessions (`806/2015:70`)."""
+
+    @property
+    def period(self) -> Period | None:
+        """When the table is open, for registered players only; None if it is always open (`806/2015:6`)."""
 
     def lineup(self, last: Outcome | None, dealt_in: Mapping[int, Bets] | None) -> Lineup[Bets, Outcome]:
         """Returns the lineup of a table at which nobody is seated yet.

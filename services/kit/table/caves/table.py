@@ -22,6 +22,7 @@ from services.kit.table.banked.round import Round
 from services.kit.table.banked.settlement import Decided, RoundResult, Settlement
 from services.kit.table.caves.departures import Departures
 from services.kit.table.caves.money import Caves
+from services.kit.table.caves.period import TablePeriod
 from services.kit.table.caves.record import LineupRecord
 from services.kit.table.caves.rules import (
     CaveRules,
@@ -96,6 +97,8 @@ class CaveTable(LiveTable[Bets, Outcome]):
         self._departures = Departures(kept.departures)
         self._waiting = WaitingList(found.table_id)
         self._waiting.restore(kept.waiting)
+        self._period = TablePeriod(found.table_id, kept.period)
+        self._period.follow(_rules(dependencies.host.rules_in_force()).period)
         self._told_places: dict[str, events_pb2.WaitingPlace] = {}
         # By when caves have to be filled, by session, and the seats whose players' lines are lost.
         self._fill_by: dict[str, datetime] = {}
@@ -210,6 +213,7 @@ class CaveTable(LiveTable[Bets, Outcome]):
                 places=[*places, *(self._kept_places[each] for each in sorted(self._kept_places))],
                 departures=self._departures.messages(),
                 waiting=self._waiting.messages(),
+                period=self._period.message(),
             )
         )
 
@@ -256,9 +260,39 @@ class CaveTable(LiveTable[Bets, Outcome]):
         """Puts a player on the waiting list, and returns their place; refused to those who sit here."""
         if self._seating.seat_of(player_id) is not None:
             raise refusals.already_seated(self.table_id)
+        self.verify_admitted(player_id)
         self._waiting.join(player_id)
         self._follow_waiting()
         return self._told_places[player_id]
+
+    # -- tables that are open for a time fixed beforehand ------------------------------------------------------------
+
+    def verify_admitted(self, player_id: str) -> None:
+        self._period.verify_entry(player_id, self._clock.now())
+
+    async def register(self, player_id: str) -> None:
+        """Registers a player for the table's period; on record before it is answered (G5)."""
+        self._follow_period()
+        self._period.register(player_id, self._clock.now())
+        await self._keep_registrations()
+
+    async def cancel_registration(self, player_id: str) -> None:
+        """Takes a player's registration back."""
+        self._period.cancel(player_id)
+        await self._keep_registrations()
+
+    async def _keep_registrations(self) -> None:
+        self._keep()
+        if not await self._record.flush():
+            # Sending it again changes nothing.
+            raise refusals.unavailable("It is not on record yet")
+
+    def registration(self, player_id: str) -> tuple[bool, int]:
+        """Returns whether a player is registered, and how many are."""
+        return self._period.is_registered(player_id), self._period.registered_count
+
+    def _follow_period(self) -> None:
+        self._period.follow(_rules(self._host.rules_in_force()).period)
 
     def leave_waiting_list(self, player_id: str) -> None:
         """Takes a player off the waiting list."""
@@ -357,6 +391,7 @@ class CaveTable(LiveTable[Bets, Outcome]):
         ends = [
             *(self._lineup.own_place(each.seat, self._clock.now()).resting_until for each in self._lineup.seats()),
             self._waiting.next_end(),
+            self._period.next_change(self._clock.now()),
         ]
         for end in ends:
             if end is not None:
@@ -390,9 +425,14 @@ class CaveTable(LiveTable[Bets, Outcome]):
         while not self._handing_over:
             await self._let_all_go()
             self._follow_rules()
+            if self._is_period_over():
+                await self._close_period()
             closed_reason = self._host.closed_reason()
+            if closed_reason is not None:
+                self._lineup = self._lineup.suspend()
             self._publish_idle_phase(closed_reason)
-            if closed_reason is None and self._seating and not self._publisher.full:
+            may_deal = closed_reason is None and self._period.has_begun(self._clock.now())
+            if may_deal and self._seating and not self._publisher.full:
                 self._lineup, brought = self._lineup.next_hand()
                 if brought is not None:
                     self._brought = brought
@@ -406,7 +446,27 @@ class CaveTable(LiveTable[Bets, Outcome]):
         if in_force.version.version != self._configured.version.version:
             self._configured = in_force
             self._lineup = _rules(in_force).adopt(self._lineup)
+            self._follow_period()
             self._tell_caves()
+
+    def _is_period_over(self) -> bool:
+        seats, lineup = self._configured.configuration.seats, self._lineup
+        return self._period.is_over(self._clock.now(), seats, lineup.button, lineup.next_button)
+
+    async def _close_period(self) -> None:
+        """Ends the sessions of everybody who sits here: the time that the operator fixed is over (`806/2015:6.b`)."""
+        self._lineup = self._lineup.suspend()
+        for seat in self._seating.seats():
+            if self._seating.is_ending(seat.player_id):
+                continue
+            try:
+                session = await self._wallet.end_session(seat.session_id)
+            except (WalletFailed, WalletUnanswered) as failed:
+                _log.warning("a session does not end yet", extra={"table_id": self.table_id, "error": str(failed)})
+                await self._wait(WALLET_RETRY_S)
+                return
+            self.apply_session(session)
+        await self._let_all_go()
 
     def _let_go(self) -> None:
         """Begins to give caves back to players who leave and are in no hand, whatever others play (`806/2015:10`)."""
@@ -588,6 +648,7 @@ class CaveTable(LiveTable[Bets, Outcome]):
         super()._end(round_, result, stakes)
         for session_id in result.sessions.ending_session_ids:
             self._seating.note_ending(session_id)
+        self._period.note_button(self._lineup.button)
         self._follow_seats()
         self._tell_caves()
 

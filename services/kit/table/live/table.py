@@ -402,6 +402,9 @@ class LiveTable(Generic[Bets, Outcome]):
         """Returns what a player alone has to know of their cave; None at a table without caves."""
         return None
 
+    def verify_admitted(self, player_id: str) -> None:
+        """Refuses a player whom the table's own rules keep from sitting down now."""
+
     def players_with_kept_seats(self) -> frozenset[str]:
         """Returns the players for whom free seats are kept: nobody else may take those."""
         return frozenset()

@@ -63,6 +63,7 @@ class Admission(Generic[Bets, Outcome]):
             raise TableRefused("TABLE_DISABLED", "The table is closed.", table_id=placement_id, why=reason)
         if table.individual:
             return
+        table.verify_admitted(player_id)
         seats = table.current_rules.configuration.seats
         entering = {entering for table_id, entering in self._entering if table_id == table.table_id}
         others = (entering | table.players_with_kept_seats()) - {player_id}

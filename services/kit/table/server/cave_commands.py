@@ -64,6 +64,22 @@ class CaveCommands(Generic[Bets, Outcome]):
         """Takes the player off the waiting list."""
         (await self._table(table_id, caller)).leave_waiting_list(caller.subject)
 
+    async def register(self, table_id: str, caller: Caller) -> tuple[bool, int]:
+        """Registers the player for the table's period; returns whether they are registered, and how many are."""
+        table = await self._table(table_id, caller)
+        await table.register(caller.subject)
+        return table.registration(caller.subject)
+
+    async def cancel_registration(self, table_id: str, caller: Caller) -> tuple[bool, int]:
+        """Takes the player's registration back."""
+        table = await self._table(table_id, caller)
+        await table.cancel_registration(caller.subject)
+        return table.registration(caller.subject)
+
+    async def registration(self, table_id: str, caller: Caller) -> tuple[bool, int]:
+        """Returns whether the player is registered, and how many are."""
+        return (await self._table(table_id, caller)).registration(caller.subject)
+
     async def _first_answer(
         self, table_id: str, player_id: str, command: BetCommand
     ) -> wallet_pb2.BuyInResponse | None:

@@ -147,6 +147,9 @@ class GrpcWallet:
     async def list_open_rounds(self, request: wallet_pb2.ListOpenRoundsRequest) -> wallet_pb2.ListOpenRoundsResponse:
         return await self._call_for_caller(self._ledger.ListOpenRounds, request)
 
+    async def end_session(self, request: session_pb2.EndSessionRequest) -> session_pb2.EndSessionResponse:
+        return await self._call(self._sessions.EndSession, request)
+
     async def announce_round(self, request: session_pb2.AnnounceRoundRequest) -> session_pb2.AnnounceRoundResponse:
         return await self._call(self._sessions.AnnounceRound, request)
 

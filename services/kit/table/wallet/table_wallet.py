@@ -213,6 +213,11 @@ class TableWallet:
         request = wallet_pb2.FindAccountRequest(player_id=player_id, mode=mode)
         return (await retry_for_a_while(lambda: self.wallet.find_account(request))).balance.free_cents
 
+    async def end_session(self, session_id: str) -> session_pb2.Session:
+        """Ends a player's session, as the operator's rules of the table say; it takes no more bets."""
+        request = session_pb2.EndSessionRequest(session_id=session_id, cause=session_pb2.END_CAUSE_OPERATOR)
+        return (await retry_for_a_while(lambda: self.wallet.end_session(request))).session
+
     async def announce_round(self, round_id: str) -> None:
         request = session_pb2.AnnounceRoundRequest(table=self.table_ref, round_id=round_id)
         await retry_for_a_while(lambda: self.wallet.announce_round(request))

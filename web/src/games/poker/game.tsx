@@ -1,7 +1,7 @@
 // Poker's part of the page, fetched when it is needed.
 import type { Game } from "../../game_interface/game";
 import { LeaveNote } from "./cave/leave_note";
-import { WaitingList } from "./cave/waiting_list";
+import { BeforeSitting } from "./cave/period_note";
 import { PastRound } from "./history/past_round";
 import { LastHands } from "./result/last_hands";
 import { LobbyPicture } from "./table/lobby_picture";
@@ -15,7 +15,7 @@ export const game: Game = {
   LobbyPicture,
   LastOutcomes: LastHands,
   LeaveNote,
-  WaitingList,
+  WaitingList: BeforeSitting,
   limits: limitsText,
   outcome: outcomeLabel,
 };

@@ -54,6 +54,15 @@ interface CaveWords {
     leave: string;
     waiting: (count: number) => string;
   };
+  period: {
+    open: (begins: string, ends: string) => string;
+    registered: (players: number) => string;
+    notRegistered: (players: number) => string;
+    begun: string;
+    over: string;
+    register: string;
+    cancel: string;
+  };
   refusals: RefusalWords;
 }
 
@@ -117,6 +126,15 @@ export const caveWords = dictionary<CaveWords>(
       take: (seat) => `Sentar-me no lugar ${seat}`,
       leave: "Sair da lista de espera",
       waiting: (count) => (count === 1 ? "Espera 1 jogador" : `Esperam ${count} jogadores`),
+    },
+    period: {
+      open: (begins, ends) => `Sessão de ${begins} a ${ends}, só para inscritos`,
+      registered: (players) => `Está inscrito. Inscritos: ${players}.`,
+      notRegistered: (players) => `Inscreva-se antes de a sessão começar. Inscritos: ${players}.`,
+      begun: "As inscrições acabaram quando a sessão começou.",
+      over: "A sessão desta mesa acabou.",
+      register: "Inscrever-me",
+      cancel: "Anular a inscrição",
     },
     refusals: {
       CAVE_OUT_OF_BOUNDS: (facts, mode) => {
@@ -194,6 +212,15 @@ export const caveWords = dictionary<CaveWords>(
       take: (seat) => `Sit down on seat ${seat}`,
       leave: "Leave the waiting list",
       waiting: (count) => (count === 1 ? "1 player waits" : `${count} players wait`),
+    },
+    period: {
+      open: (begins, ends) => `Session from ${begins} to ${ends}, for registered players only`,
+      registered: (players) => `You are registered. Registered players: ${players}.`,
+      notRegistered: (players) => `Register before the session begins. Registered players: ${players}.`,
+      begun: "Registration ended when the session began.",
+      over: "This table's session is over.",
+      register: "Register",
+      cancel: "Cancel my registration",
     },
     refusals: {
       CAVE_OUT_OF_BOUNDS: (facts, mode) => {

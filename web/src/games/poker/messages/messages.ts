@@ -17,6 +17,12 @@ declare module "../../../api/messages" {
     ];
     "PokerService.JoinWaitingList": [{ table_id: string }, Schemas["poker.v1.JoinWaitingListResponse"]];
     "PokerService.LeaveWaitingList": [{ table_id: string }, Schemas["poker.v1.LeaveWaitingListResponse"]];
+    "PokerService.RegisterForPeriod": [{ table_id: string }, Schemas["poker.v1.RegisterForPeriodResponse"]];
+    "PokerService.CancelPeriodRegistration": [
+      { table_id: string },
+      Schemas["poker.v1.CancelPeriodRegistrationResponse"],
+    ];
+    "PokerService.GetPeriodRegistration": [{ table_id: string }, Schemas["poker.v1.GetPeriodRegistrationResponse"]];
     "PokerService.ExportHand": [{ table_id: string; round_id: string }, Schemas["poker.v1.ExportHandResponse"]];
   }
 }
