@@ -1,7 +1,8 @@
 """Between the director of a tournament and its tables, which run in one process under one lease.
 
 The director decides who sits where, and when which hand begins; a table plays hands and says how they ended. Every
-call may be repeated: after a takeover the director brings each table to what its facts say, and nothing is played twice.
+call may be repeated: after a takeover the director brings each table to what its facts say, and nothing is played
+twice.
 
 A tournament is a configured table of PLAY_TOURNAMENT: its `TableConfiguration` is versioned in the catalogue like every
 table's, so that leases, switches, history and replay work for it. `seats`, `dealing_ms`, `decision_ms` and
@@ -70,7 +71,10 @@ class HandReporter(Protocol):
         """
 
     def went_away(self, player_id: str) -> None:
-        """Takes note of a player who did not decide in time (810/2015:43), or is not connected when a hand begins (26)."""
+        """Takes note of a player who sits out from now on.
+
+        The player did not decide in time (810/2015:43), is not connected when a hand begins (26), or said so.
+        """
 
     def came_back(self, player_id: str) -> None:
         """Takes note of a player who decides again: they said so, or their line is back (26, T-A-09)."""
@@ -112,7 +116,10 @@ class ChipTables(Protocol):
     """The inner tables of one tournament under one lease."""
 
     async def open(self, number: int) -> ChipTable:
-        """Returns a table, and opens it first if it is not open: with the hand that a former owner left there."""
+        """Returns a table, and opens it first if it is not open: with the hand that a former owner left there.
+
+        Its life begins with the first `play` or `hold`: who sits there is known by then.
+        """
 
 
 class Director(HandReporter, Protocol):
