@@ -307,7 +307,9 @@ async def _own_seat(table: LiveTable[Bets, Outcome], seat: Seat | None) -> table
         own_view = await table.own_view(seat.player_id)
         if own_view is not None:
             own.own_view.CopyFrom(packed(own_view))
-    own_cave = table.own_cave(seat.player_id)
+    own_cave, own_chips = table.own_cave(seat.player_id), table.own_chips(seat.player_id)
     if own_cave is not None:
         own.cave.CopyFrom(own_cave)
+    if own_chips is not None:
+        own.chips.CopyFrom(own_chips)
     return own
