@@ -56,12 +56,15 @@ UNNAMED_COMMANDS = {
     "SessionService.SetInactivityPolicy",
     "TableService.AdvanceTableClock",
     "TableService.VoidOpenRound",
+    "TournamentService.CancelTournament",
+    "TournamentService.DeclineRebuy",
+    "TournamentService.SetTournamentPresence",
     "WalletService.BlockAccount",
     "WalletService.OpenAccount",
     "WalletService.UnblockAccount",
 }
-# What a 64-bit number may be: money, a span, a count of records, an order, or the number of a transfer.
-INT64_NAMES = re.compile(r".*_cents|cents|.*_ms|.*_no|seq|version|transfer_id")
+# What a 64-bit number may be: money, chips, a span, a count of records, an order, or the number of a transfer.
+INT64_NAMES = re.compile(r".*_cents|cents|(.*_)?chips|.*_ms|.*_no|seq|version|transfer_id")
 MOMENT_NAMES = re.compile(r"at|.*_at|decide_by|fill_by|(resting|kept)_until|extra_time_from|paused_since")
 # Reasons for which the very same request may succeed a moment later.
 TEMPORARY = {"OVERLOADED", "RATE_LIMITED"}
