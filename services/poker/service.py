@@ -13,9 +13,10 @@ from services.kit.table.caves.rules import Presence
 from services.kit.table.game import Rules
 from services.kit.table.server.cave_commands import CaveCommands
 from services.kit.table.server.game_commands import EndedRounds
-from services.poker import export, specific_rules_message
-from services.poker.export import HandRules
+from services.poker import specific_rules_message
 from services.poker.game import PokerRules
+from services.poker.history import export
+from services.poker.history.export import HandRules
 from services.poker.messages import Brought, Outcome
 from services.poker.tournament_hands import TournamentHands
 

@@ -16,7 +16,7 @@ from services.kit.table.chips.table import LiveChipTable
 from services.kit.table.encoding import packed
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Outcome
-from services.kit.table.live.unreadable_rounds import UnreadableRound
+from services.kit.table.owned.unreadable_rounds import UnreadableRound
 
 # The pause before a table that has failed is opened again, doubled each time up to the longest (G11).
 FIRST_PAUSE_S = 1.0

@@ -28,8 +28,8 @@ from services.kit.table.game import Bets, Outcome
 from services.kit.table.journal.entries import Ending, LatestDeal, UnfinishedRound
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies, TableDependencies
 from services.kit.table.live.kinds import FoundTable
-from services.kit.table.live.owned_tables import ConfiguredHost, close_publisher, read_past_outcomes
 from services.kit.table.live.table import PAST_OUTCOMES_SHOWN, LiveTable
+from services.kit.table.owned.owned_tables import ConfiguredHost, close_publisher, read_past_outcomes
 from services.kit.table.refusals import TableRefused
 from services.kit.table.wallet.table_wallet import TableWallet
 

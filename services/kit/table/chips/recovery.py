@@ -16,8 +16,8 @@ from services.kit.table.game import Bets, Outcome
 from services.kit.table.hands.times import recovered_within
 from services.kit.table.journal.entries import Drawn, UnfinishedRound
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies
-from services.kit.table.live.recovery import HAND_INTERRUPTED, deal_again_readably, last_turn_began
-from services.kit.table.live.unreadable_rounds import UnreadableRound, UnreadableRounds
+from services.kit.table.owned.recovery import HAND_INTERRUPTED, deal_again_readably, last_turn_began
+from services.kit.table.owned.unreadable_rounds import UnreadableRound, UnreadableRounds
 from services.kit.table.turns.resuming import ResumedRound
 
 _log = logging.getLogger(__name__)

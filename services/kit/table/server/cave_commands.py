@@ -16,7 +16,7 @@ from services.kit.table.caves.rules import Presence
 from services.kit.table.caves.table import CaveTable
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.game import Bets, Outcome
-from services.kit.table.live.registry import TableRegistry
+from services.kit.table.owned.registry import TableRegistry
 from services.kit.table.refusals import TableRefused
 from services.kit.table.server import validation
 from services.kit.table.server.bet_commands import SEND_AGAIN

@@ -28,8 +28,8 @@ from services.kit.table.journal.replay import hands
 from services.kit.table.journal.replay import pages as replay_pages
 from services.kit.table.journal.replay.computation import RoundReplay
 from services.kit.table.journal.sealing import CannotUnseal, EntropyKeys
-from services.kit.table.live.registry import TableRegistry
 from services.kit.table.live.table import LiveTable
+from services.kit.table.owned.registry import TableRegistry
 from services.kit.table.paging import page_by_key, page_request
 from services.kit.table.refusals import TableRefused
 from services.kit.table.seat import Seat

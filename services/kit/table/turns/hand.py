@@ -19,7 +19,7 @@ from prometheus_client import Counter
 
 from feltro.table.v1 import events_pb2, types_pb2
 from feltro.wallet.v1 import wallet_pb2
-from services.kit import background, trace
+from services.kit import background
 from services.kit.bus.connections import Line
 from services.kit.clock import Clock
 from services.kit.refusal import Refused
@@ -35,6 +35,7 @@ from services.kit.table.refusals import TableRefused
 from services.kit.table.turns.extra_time import LINE_CHECK_EVERY_S, ExtraTime, HandVoid, PlayerCutOff
 from services.kit.table.turns.turn_clock import NO_TIME, Pace, TurnClock
 from services.kit.table.wallet.table_wallet import TableWallet, paying_request_id
+from services.kit.telemetry import trace
 
 # Decisions of all players that may wait for their turn to be judged (G11): clicks of people, one table's.
 WAITING_LIMIT = 100

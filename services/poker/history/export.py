@@ -9,10 +9,10 @@ from services.kit.randomness.tape import Tape
 from services.kit.table.game import StakeOnTable
 from services.kit.table.journal.history import RoundRecord
 from services.kit.table.refusals import TableRefused, unavailable
-from services.poker import hand_history
 from services.poker.game import PokerRules
 from services.poker.hand.state import Hand
-from services.poker.hand_history import HandFacts
+from services.poker.history import hand_history
+from services.poker.history.hand_history import HandFacts
 from services.poker.tournament_hands import TournamentHands
 
 CURRENCY = "EUR"

@@ -23,8 +23,8 @@ from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal.entries import Drawn, JournalStake, UnfinishedRound
 from services.kit.table.journal.ledger_stakes import cancelled_in_ledger, stakes_in_ledger
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies
-from services.kit.table.live.retries import Retries
-from services.kit.table.live.unreadable_rounds import UnreadableRound, UnreadableRounds
+from services.kit.table.owned.retries import Retries
+from services.kit.table.owned.unreadable_rounds import UnreadableRound, UnreadableRounds
 from services.kit.table.turns.resuming import DecisionsLost, ResumedRound, deal_again, reconcile
 from services.kit.table.wallet.client import WalletUnanswered
 from services.kit.table.wallet.table_wallet import TableWallet, retry_for_a_while

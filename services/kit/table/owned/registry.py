@@ -21,10 +21,10 @@ from services.kit.table import refusals
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.game import Bets, Outcome
 from services.kit.table.live.dependencies import RuntimeDependencies
-from services.kit.table.live.entering import Admission
 from services.kit.table.live.kinds import TableGroup
-from services.kit.table.live.owned_tables import OwnedTables
 from services.kit.table.live.table import LiveTable
+from services.kit.table.owned.entering import Admission
+from services.kit.table.owned.owned_tables import OwnedTables
 from services.kit.table.refusals import TableRefused
 
 # Who may see every table.

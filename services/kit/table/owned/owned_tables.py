@@ -27,15 +27,15 @@ from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Outcome
 from services.kit.table.journal.entries import DrawnOutcome
-from services.kit.table.live.demo_credits import refill_request
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies, TableDependencies
 from services.kit.table.live.individual_ids import SUFFIX_CHARACTERS
 from services.kit.table.live.kinds import FoundTable
-from services.kit.table.live.openings import OPENINGS_LIMIT, Openings
-from services.kit.table.live.recovery import RoundRecovery
 from services.kit.table.live.seat_record import SeatRecord
 from services.kit.table.live.shoe import OpenShoe, shoe_on_record
 from services.kit.table.live.table import PAST_OUTCOMES_SHOWN, PLATFORM_FAULT, LiveTable, inactivity_policy
+from services.kit.table.owned.demo_credits import refill_request
+from services.kit.table.owned.openings import OPENINGS_LIMIT, Openings
+from services.kit.table.owned.recovery import RoundRecovery
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 from services.kit.table.wallet.table_wallet import (
     RETRY_AFTER_MAX_S,
