@@ -13,12 +13,13 @@ from gateway.backends.readiness import GrpcDependency, NatsDependency, Readiness
 from gateway.http.connection_limiter import LimitedSite
 from gateway.http.front_end import FrontEndUnusable
 from gateway.settings import GatewaySettings
-from services.kit import background, trace_export
+from services.kit import background
 from services.kit.access.signing_key import NoSigningKey
 from services.kit.bus.permissions import GATEWAY
-from services.kit.logs import log_to_stderr
 from services.kit.settings import load_or_exit
 from services.kit.supervision import TaskSupervisor, prepare_memory, run_until_stopped
+from services.kit.telemetry import trace_export
+from services.kit.telemetry.logs import log_to_stderr
 
 # The exit status for wrong settings (sysexits.h).
 EX_CONFIG = 78

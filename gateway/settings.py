@@ -16,7 +16,7 @@ from gateway.http.front_end_settings import FrontEndSettings
 from services.kit.bus.settings import BusSettings
 from services.kit.rpc.settings import GrpcSettings
 from services.kit.settings import Environment, ListenAddress
-from services.kit.trace_export import TraceSettings
+from services.kit.telemetry.trace_export import TraceSettings
 
 
 def _check_networks(value: str) -> str:

@@ -17,9 +17,9 @@ from gateway.backends.trusted_addresses import ServiceAddress
 from gateway.backends.upstream import Upstream
 from gateway.contracts.methods import Method
 from gateway.contracts.refusals import code_of, unavailable
-from services.kit import trace
 from services.kit.refusal import Refused
 from services.kit.rpc.relay_connection import NoAnswer, PeerUntrusted
+from services.kit.telemetry import trace
 
 _log = logging.getLogger(__name__)
 

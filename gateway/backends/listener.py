@@ -17,12 +17,12 @@ from nats.js.api import StreamInfo
 from opentelemetry.trace import SpanKind
 from prometheus_client import Counter
 
-from services.kit import trace
 from services.kit.bus.connection import require_connection
 from services.kit.bus.follower import StreamFollower
 from services.kit.bus.outages import BUS_FAILURES, Outage
 from services.kit.bus.stored import StoredMessage
 from services.kit.bus.subjects import API_PREFIX
+from services.kit.telemetry import trace
 
 ANSWERED_WITHIN_S = 2.0
 # How often the stream is asked whether everything was received.

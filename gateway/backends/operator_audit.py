@@ -20,9 +20,9 @@ from gateway.backends.dispatcher import CallContext, CallDispatcher
 from gateway.contracts import json_codec, refusals
 from gateway.contracts.methods import Method
 from gateway.contracts.refusals import GatewayRefused, code_of
-from services.kit import trace
 from services.kit.access.identity import OPERATOR
 from services.kit.refusal import Refused
+from services.kit.telemetry import trace
 
 # A larger command is refused, for none is recorded in part (G11). The wallet takes no larger one either.
 REQUEST_CHARACTERS_LIMIT = 64 * 1024

@@ -10,7 +10,7 @@ from aiohttp import http_exceptions, web
 
 from gateway.http.envelope import SERVER_NAME, TRACE_HEADER, TRACE_ID_HEADER
 from gateway.http.problems import Problem, internal_error
-from services.kit import trace
+from services.kit.telemetry import trace
 
 # For the first line of a request, and for each header (G11).
 LINE_BYTES_LIMIT = 8190

@@ -24,7 +24,7 @@ from gateway.contracts.reasons import TOO_MANY_CONNECTIONS
 from gateway.http.connection import HttpConnection
 from gateway.http.problems import PROBLEM_CONTENT_TYPE, Problem
 from gateway.http.security_headers import DATA_HEADERS
-from services.kit import trace
+from services.kit.telemetry import trace
 
 # So many more connections may send a request before they are refused; those beyond are refused without reading it.
 REFUSED_CONNECTIONS_LIMIT = 1_000

@@ -13,9 +13,9 @@ from prometheus_client import Counter
 
 from gateway.http.call_metrics import CallMetrics, CallTransport
 from gateway.http.problems import Problem, internal_error, log_problem, problem_of_http_error, problem_of_refusal
-from services.kit import trace
-from services.kit.logs import AboutCall
 from services.kit.refusal import Refused
+from services.kit.telemetry import trace
+from services.kit.telemetry.logs import AboutCall
 
 # W3C trace context, in and out.
 TRACE_HEADER = trace.HEADER.title()

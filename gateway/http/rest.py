@@ -20,8 +20,8 @@ from gateway.http.envelope import CALLED_METHOD
 from gateway.http.problems import Problem, invalid
 from gateway.http.routes import Routes
 from gateway.http.transcoding import IDEMPOTENCY_HEADER, Transcoder
-from services.kit import trace
-from services.kit.logs import note_player
+from services.kit.telemetry import trace
+from services.kit.telemetry.logs import note_player
 
 # A larger body is not read (G11).
 BODY_BYTES_LIMIT = 256 * 1024

@@ -1,1 +1,1 @@
-"""Keeps clients up to date: WebSockets, JSON-RPC, server-sent events, and the feeds of tables and players."""
+"""Keeps clients up to date: the feeds of tables and players, encoded once for all who watch."""

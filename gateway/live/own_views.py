@@ -21,10 +21,10 @@ from feltro.table.v1 import events_pb2
 from gateway.contracts import json_codec
 from gateway.live.encoding import Framing, notification
 from gateway.live.private_facts import PlayerConnections
-from services.kit import trace
 from services.kit.bus.connection import require_connection
 from services.kit.bus.outages import BUS_FAILURES, RETRY_DELAY_S, Outage
 from services.kit.bus.subjects import game_and_player, own_view_subject
+from services.kit.telemetry import trace
 
 NOTIFICATION = "own_view"
 # What may wait to be sent on when more arrives at once (G11).

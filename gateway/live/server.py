@@ -14,12 +14,12 @@ from gateway.backends.dispatcher import CallDispatcher
 from gateway.contracts.methods import Contracts
 from gateway.http.connection_limiter import ConnectionCounter
 from gateway.live.connected_players import ConnectedPlayers
-from gateway.live.event_stream import EventStreams
+from gateway.live.connections.event_stream import EventStreams
+from gateway.live.connections.rpc_server import RpcServer
+from gateway.live.connections.websocket import WebSocketServer
 from gateway.live.hub import Hub
 from gateway.live.own_views import OwnViews
 from gateway.live.private_facts import PlayerConnections, PrivateFacts
-from gateway.live.rpc_server import RpcServer
-from gateway.live.websocket import WebSocketServer
 
 
 class LiveServer:

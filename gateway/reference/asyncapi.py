@@ -16,7 +16,8 @@ from gateway.contracts.methods import Contracts, Method
 from gateway.contracts.reasons import ReasonSets
 from gateway.http.documents import Document
 from gateway.http.problems import PROBLEMS_PATH
-from gateway.live import close_codes, connection_limits, event_stream, feeds, json_rpc, rpc_server, websocket
+from gateway.live import close_codes, feeds
+from gateway.live.connections import connection_limits, event_stream, json_rpc, rpc_server, websocket
 from gateway.live.own_views import NOTIFICATION
 from gateway.reference.openapi import problem_schema
 from gateway.reference.schemas import COMPONENTS, Schema, Schemas

@@ -8,10 +8,10 @@ import uvloop
 
 from services.blackjack.definition import BLACKJACK
 from services.blackjack.settings import BlackjackSettings
-from services.kit.logs import log_to_stderr
 from services.kit.settings import load_or_exit
 from services.kit.supervision import prepare_memory
 from services.kit.table.server.process import serve
+from services.kit.telemetry.logs import log_to_stderr
 
 
 def main() -> int:

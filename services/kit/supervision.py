@@ -9,7 +9,8 @@ import signal
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
-from services.kit import background, metrics_server
+from services.kit import background
+from services.kit.telemetry import metrics_server
 
 # Objects made before the collector looks at the young ones: nearly all are dropped together, with their request, their
 # group or their round.

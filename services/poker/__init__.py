@@ -1,1 +1,1 @@
-"""Poker cash games, Hold'em (806/2015) and Omaha (811/2015): the pure engine, complete without a service of its own."""
+"""Poker: Hold'em (806/2015) and Omaha (811/2015), for cash and, so far as an engine, in tournaments (810/2015)."""

@@ -6,10 +6,10 @@ import sys
 
 import uvloop
 
-from services.kit.logs import log_to_stderr
 from services.kit.settings import load_or_exit
 from services.kit.supervision import prepare_memory
 from services.kit.table.server.process import serve
+from services.kit.telemetry.logs import log_to_stderr
 from services.poker.definition import POKER
 from services.poker.settings import PokerSettings
 

@@ -144,5 +144,4 @@ class PokerRules(NoBets[Brought, Outcome]):
         return Outcome.of(poker_pb2.Outcome.FromString(message))
 
     def results_message(self, outcome: Outcome, bets: Brought) -> poker_pb2.SeatResult:
-        result = outcome.result.seats[bets.seat]
-        return poker_pb2.SeatResult(seat=bets.seat, staked_cents=result.staked_cents, won_cents=result.won_cents)
+        return messages.seat_result_message(outcome, bets)

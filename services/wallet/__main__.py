@@ -4,10 +4,10 @@ import sys
 
 import uvloop
 
-from services.kit import trace_export
-from services.kit.logs import log_to_stderr
 from services.kit.settings import load_or_exit
 from services.kit.supervision import prepare_memory
+from services.kit.telemetry import trace_export
+from services.kit.telemetry.logs import log_to_stderr
 from services.wallet.server.process import serve
 from services.wallet.settings import WalletSettings
 

@@ -11,7 +11,7 @@ from services.kit.access.settings import KeysLocation, TokenSettings
 from services.kit.bus.settings import BusSettings
 from services.kit.rpc.settings import GrpcSettings
 from services.kit.settings import Environment, ListenAddress
-from services.kit.trace_export import TraceSettings
+from services.kit.telemetry.trace_export import TraceSettings
 from services.wallet.audit.auditor import DEFAULT_ROUND_HOURS
 from services.wallet.model.state import (
     DEFAULT_RELEVANT_CENTS,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from services.kit.logs import log_to_stderr
 from services.kit.settings import load_or_exit
+from services.kit.telemetry.logs import log_to_stderr
 from stack.operator_site.routes import OperatorSite
 from stack.operator_site.settings import OperatorSiteSettings
 

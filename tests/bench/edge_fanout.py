@@ -34,11 +34,11 @@ from gateway.backends.dispatcher import CallContext
 from gateway.contracts import json_codec
 from gateway.contracts.methods import Contracts, Method
 from gateway.http.connection_limiter import ConnectionCounter, connection_capacity
+from gateway.live.connections.rpc_server import RpcServer
+from gateway.live.connections.websocket import WebSocketServer
 from gateway.live.encoding import EncodedEvent
 from gateway.live.hub import Hub
 from gateway.live.private_facts import PlayerConnections, PrivateFacts
-from gateway.live.rpc_server import RpcServer
-from gateway.live.websocket import WebSocketServer
 from services.kit.bus.stream_keeper import StreamKeeper
 from services.kit.bus.subjects import table_subject
 from stack.servers import ephemeral

@@ -21,10 +21,10 @@ from gateway.backends.trusted_addresses import ServiceAddress
 from gateway.backends.upstream import Upstream
 from gateway.http.application import EdgeApplication
 from gateway.live.connected_players import ConnectedPlayers
+from gateway.live.connections.websocket import WebSocketServer
 from gateway.live.hub import Hub
 from gateway.live.own_views import OwnViews
 from gateway.live.private_facts import PrivateFacts
-from gateway.live.websocket import WebSocketServer
 from gateway.settings import GatewaySettings
 from services.kit.rpc.relay_connection import RelayConnection
 from services.kit.settings import Environment, load_or_exit

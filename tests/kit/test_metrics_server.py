@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.client
 
-from services.kit import metrics_server
+from services.kit.telemetry import metrics_server
 from stack.servers.ephemeral import free_port
 
 TIMEOUT_S = 30.0

@@ -16,10 +16,10 @@ from google.protobuf.message import Message
 from feltro.relay.v1 import relay_pb2, relay_pb2_grpc
 from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import session_pb2, session_pb2_grpc
-from services.kit import trace
 from services.kit.access.identity import Caller
-from services.kit.logs import AboutCall, JsonLines, note_player
 from services.kit.table.wallet.grpc_client import GrpcWallet
+from services.kit.telemetry import trace
+from services.kit.telemetry.logs import AboutCall, JsonLines, note_player
 from stack.issuer import DevelopmentIssuer
 from tests.kit.fake_service import FakeService, serving
 

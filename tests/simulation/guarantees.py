@@ -18,7 +18,7 @@ from services.kit.table.banked.settlement import OWNER_LOST
 from services.kit.table.journal.entries import DrawTrigger, Ending
 from services.kit.table.live.closing import NO_BETS_LEFT
 from services.kit.table.live.table import PLATFORM_FAULT, RANDOMNESS_FAILED
-from services.kit.table.live.unreadable_rounds import CARDS_UNREADABLE
+from services.kit.table.owned.unreadable_rounds import CARDS_UNREADABLE
 from services.wallet.model.state import AccountKind, RoundState, SessionState, StakeState, TransferKind
 from tests.simulation.caves import checks as caves
 from tests.simulation.decisions import checks as decisions

@@ -16,7 +16,7 @@ from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.table.configuration import specific_rules
 from services.kit.table.configuration.versions import verify_by_game
-from services.kit.table.live.demo_credits import DEMO_CREDITS_CENTS
+from services.kit.table.owned.demo_credits import DEMO_CREDITS_CENTS
 from services.kit.table.refusals import TableRefused
 from services.roulette.game import RouletteGame
 from tests.simulation.environment.catalogue import WHEELS, configuration

@@ -23,8 +23,8 @@ from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import DealtRound, Rules
 from services.kit.table.journal.entries import Drawn, DrawTrigger, Ended, JournalStake, UnfinishedRound
-from services.kit.table.live.recovery import RoundRecovery
 from services.kit.table.live.table import LiveTable
+from services.kit.table.owned.recovery import RoundRecovery
 from services.kit.table.wallet.table_wallet import TableWallet
 from services.wallet.ledger import commands, decisions, rounds
 from services.wallet.ledger.book import Book

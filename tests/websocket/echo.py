@@ -16,9 +16,10 @@ from aiohttp import web
 from gateway.access.authenticator import Authenticator
 from gateway.access.rate_limiter import RateLimiter
 from gateway.http.connection_limiter import ConnectionCounter
-from gateway.live import frames, websocket
-from gateway.live.rpc_server import RpcConnection, RpcServer
-from gateway.live.websocket import WebSocketConnection, WebSocketServer
+from gateway.live import frames
+from gateway.live.connections import websocket
+from gateway.live.connections.rpc_server import RpcConnection, RpcServer
+from gateway.live.connections.websocket import WebSocketConnection, WebSocketServer
 from services.kit import background
 from stack.servers.ephemeral import free_port
 from tests.gateway.live_gateway import UNLIMITED, FakeAuthenticator

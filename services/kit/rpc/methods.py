@@ -16,12 +16,12 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 from prometheus_client import Counter, Histogram
 
-from services.kit import trace
 from services.kit.access.authorization import Guard
 from services.kit.access.identity import PLAYER_SCOPES, Caller, TokenVerifier
-from services.kit.logs import AboutCall
 from services.kit.refusal import Refused
 from services.kit.rpc.status import StatusRefused, code_of, codes_of
+from services.kit.telemetry import trace
+from services.kit.telemetry.logs import AboutCall
 
 # A larger request or answer is refused, alone or over a relay (G11). gRPC clients accept as much by default.
 CALL_BYTES_LIMIT = 4 * 1024 * 1024

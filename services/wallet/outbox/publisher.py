@@ -23,10 +23,11 @@ from prometheus_client import Counter, Gauge, Histogram
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from services.kit import background, trace
+from services.kit import background
 from services.kit.bus.subjects import API_PREFIX, FACTS_STREAM
 from services.kit.clock import Clock, SystemClock
 from services.kit.database.postgresql import DATABASE_FAILURES, DirectConnection
+from services.kit.telemetry import trace
 from services.wallet.outbox import facts
 from services.wallet.outbox.facts import Fact
 

@@ -7,13 +7,13 @@ from opentelemetry.trace import Span
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.wallet.v1 import types_pb2, wallet_pb2
-from services.kit import trace
 from services.kit.access.identity import GAME, Caller
 from services.kit.clock import Clock
 from services.kit.command_digest import digest
 from services.kit.paging import token_of
 from services.kit.round_limits import STAKE_LIMIT_CENTS, STAKES_LIMIT
 from services.kit.rpc.status import status_from
+from services.kit.telemetry import trace
 from services.kit.wire_format import embedded
 from services.wallet.ledger import commands
 from services.wallet.ledger.messages import balance_message

@@ -16,9 +16,9 @@ from prometheus_client import Counter, Gauge, Histogram
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from services.kit import trace
 from services.kit.batching import Batcher, BatcherFull, BatchLimits, Gather
 from services.kit.database.postgresql import DATABASE_FAILURES, DirectConnection
+from services.kit.telemetry import trace
 from services.wallet.ledger.commands import Command
 from services.wallet.model import refusals
 from services.wallet.store.answers import StoredAnswer

@@ -15,9 +15,9 @@ from typing import Any
 
 import asyncpg
 
-from services.kit import trace
 from services.kit.clock import Clock
 from services.kit.database.postgresql import DirectConnection
+from services.kit.telemetry import trace
 from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import (
     BuyIn,

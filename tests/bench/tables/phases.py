@@ -16,7 +16,7 @@ import psutil
 
 from services.kit import background
 from services.kit.table.game import Bets, Outcome
-from services.kit.table.live.owned_tables import OwnedTables
+from services.kit.table.owned.owned_tables import OwnedTables
 from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
 from tests.bench import wallet as wallet_bench

@@ -30,8 +30,8 @@ from services.kit.table.journal.sealing import KEY_BYTES, EntropyKey, EntropyKey
 from services.kit.table.journal.seats import Seats
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
-from services.kit.table.live.owned_tables import OwnedTables
 from services.kit.table.live.table import LiveTable
+from services.kit.table.owned.owned_tables import OwnedTables
 from services.kit.table.wallet.grpc_client import GrpcWallet
 from stack.servers.postgres import EmbeddedPostgres
 from tests.bench.tables.games import BenchGame

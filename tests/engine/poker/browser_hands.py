@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 
 from services.poker import messages
 from services.poker.hand.state import Hand
-from services.poker.hand_history import HandFacts, for_player
+from services.poker.history.hand_history import HandFacts, for_player
 from services.poker.specific_rules import EntryMode
 from tests.engine.poker.tables import OMAHA, act, begin, read, table
 from tests.engine.poker.test_hand_history import STARTED_AT

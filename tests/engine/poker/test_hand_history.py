@@ -16,7 +16,7 @@ from services.kit.cards.shoe import PACK
 from services.poker.engine import Table
 from services.poker.hand.betting import Legal
 from services.poker.hand.state import CALL, CHECK, FOLD, Hand, Kind, Move
-from services.poker.hand_history import HandFacts, for_operator, for_player
+from services.poker.history.hand_history import HandFacts, for_operator, for_player
 from services.poker.lineup.entry import Positions
 from services.poker.specific_rules import Approval, HeadsUpBlinds, Limit, Showdown
 from services.poker.variant import Variant

@@ -19,10 +19,10 @@ from gateway.backends.dispatcher import CallContext
 from gateway.backends.operator_audit import REQUEST_CHARACTERS_LIMIT, OperatorAudit
 from gateway.contracts.methods import Method
 from gateway.contracts.refusals import GatewayRefused
-from services.kit import trace
 from services.kit.access.identity import Caller
 from services.kit.refusal import Refused
 from services.kit.rpc.status import StatusRefused
+from services.kit.telemetry import trace
 from tests.gateway.live_gateway import CONTRACTS, wait_until
 
 pytestmark = pytest.mark.rule("903-B/2015:6.3.6.7")

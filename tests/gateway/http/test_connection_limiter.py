@@ -20,7 +20,7 @@ from gateway.contracts.reasons import ReasonSets
 from gateway.http import connection_limiter
 from gateway.http.connection_limiter import ConnectionCounter, ConnectionLimiter, LimitedConnection, connection_capacity
 from gateway.http.problems import Problem
-from gateway.live import event_stream
+from gateway.live.connections import event_stream
 from gateway.reference.openapi import document
 from tests.gateway.documented_problems import DocumentedProblems
 from tests.gateway.http_gateway import CONTRACTS, FakeDispatcher, bearer_headers, http_gateway

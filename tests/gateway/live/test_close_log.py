@@ -10,8 +10,8 @@ import aiohttp
 import pytest
 
 from feltro.wallet.v1 import events_pb2, session_pb2
-from gateway.live import close_log, connection_limits, event_stream, websocket
 from gateway.live.close_codes import CloseCode
+from gateway.live.connections import close_log, connection_limits, event_stream, websocket
 from services.wallet.outbox import facts
 from tests.gateway.live_gateway import (
     FakeAuthenticator,

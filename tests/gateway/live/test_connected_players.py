@@ -10,8 +10,9 @@ from uuid import uuid4
 import pytest
 from nats.aio.client import Client as Nats
 
-from gateway.live import connected_players, event_stream
+from gateway.live import connected_players
 from gateway.live.connected_players import ConnectedPlayers
+from gateway.live.connections import event_stream
 from gateway.live.private_facts import PlayerConnections
 from services.kit import background
 from services.kit.bus.connection import connect

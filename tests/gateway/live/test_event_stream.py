@@ -10,8 +10,9 @@ from uuid import uuid4
 import aiohttp
 import pytest
 
-from gateway.live import connection_limits, event_stream, feeds, hub
+from gateway.live import feeds, hub
 from gateway.live.close_codes import CloseCode
+from gateway.live.connections import connection_limits, event_stream
 from tests.gateway.live_gateway import (
     WITHIN_S,
     FakeAuthenticator,

@@ -13,11 +13,11 @@ from typing import cast
 import pytest
 
 from gateway.access.rate_limiter import Limit, Limits
-from gateway.live import connection_limits
 from gateway.live.close_codes import CloseCode
-from gateway.live.connection_limits import SendBudget
+from gateway.live.connections import connection_limits
+from gateway.live.connections.connection_limits import SendBudget
+from gateway.live.connections.websocket import REFUSED_CALLS_LIMIT
 from gateway.live.feeds import ClientConnection, Transport
-from gateway.live.websocket import REFUSED_CALLS_LIMIT
 from tests.gateway.live_gateway import UNLIMITED, JsonObject, LiveGateway, RpcClient, live_gateway, wait_until
 
 pytestmark = pytest.mark.guarantee("G11")

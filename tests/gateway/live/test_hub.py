@@ -14,7 +14,8 @@ import uvloop
 
 from feltro.table.v1 import events_pb2
 from gateway.backends import archive
-from gateway.live import connection_limits, feeds, hub, websocket
+from gateway.live import feeds, hub
+from gateway.live.connections import connection_limits, websocket
 from gateway.live.encoding import EncodedEvent, Framing
 from gateway.live.feeds import Feed, Watcher
 from services.kit.bus.subjects import table_subject

@@ -12,8 +12,9 @@ from google.protobuf.message import Message
 from feltro.table.v1 import events_pb2
 from gateway.access.principals import ANONYMOUS, Principal
 from gateway.contracts import json_codec
-from gateway.live import connection_limits, feeds, hub
+from gateway.live import feeds, hub
 from gateway.live.close_codes import CloseCode
+from gateway.live.connections import connection_limits
 from gateway.live.encoding import EncodedEvent, Framing
 from gateway.live.feeds import Feed, Transport, Watcher
 from tests.gateway.live_gateway import (

@@ -20,10 +20,11 @@ from feltro.wallet.v1 import events_pb2, types_pb2, wallet_pb2
 from gateway.access.rate_limiter import Limit
 from gateway.backends.dispatcher import CallContext
 from gateway.contracts.methods import Method
-from gateway.live import close_codes, connection_limits, feeds, hub, rpc_server, websocket
+from gateway.live import close_codes, feeds, hub
 from gateway.live.close_codes import CloseCode
+from gateway.live.connections import connection_limits, rpc_server, websocket
 from services.kit.bus.subjects import FACTS_STREAM
-from services.kit.logs import JsonLines
+from services.kit.telemetry.logs import JsonLines
 from services.wallet.outbox import facts
 from tests.gateway.live_gateway import (
     UNLIMITED,

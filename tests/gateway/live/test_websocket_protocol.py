@@ -13,7 +13,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from gateway.live import frames, websocket
+from gateway.live import frames
+from gateway.live.connections import websocket
 from tests.gateway.live_gateway import WITHIN_S, live_gateway
 
 TEXT, CONTINUATION, BINARY, CLOSE, PING, PONG = 0x1, 0x0, 0x2, 0x8, 0x9, 0xA

@@ -12,7 +12,7 @@ import pytest
 
 from feltro.table.v1 import types_pb2
 from gateway.contracts import json_codec
-from services.kit import trace
+from services.kit.telemetry import trace
 from tests.gateway.live_gateway import RpcClient
 from tests.gateway.platform.processes import TIMEOUT_S, Platform
 from tests.processes.gateway import RestClient

@@ -12,8 +12,8 @@ import pytest
 from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import table_pb2
 from services.kit.table.journal.entries import Ending
-from services.kit.table.live.recovery import HAND_INTERRUPTED
-from services.kit.table.live.retries import LONGEST_RETRY_AFTER
+from services.kit.table.owned.recovery import HAND_INTERRUPTED
+from services.kit.table.owned.retries import LONGEST_RETRY_AFTER
 from tests.simulation import guarantees
 from tests.simulation.caves.game import CAVE_CENTS, POKER, configuration
 from tests.simulation.caves.players import CALL, CHECK, FOLD, RAISE, PokerPlayer

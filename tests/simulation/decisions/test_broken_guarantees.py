@@ -29,10 +29,10 @@ from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.encoding import packed
 from services.kit.table.game import Turn, Wanted
 from services.kit.table.journal.entries import ActedBy, Drawn, Ended, JournalStake, Moved, Paid, UnfinishedRound
-from services.kit.table.live import recovery
-from services.kit.table.live.recovery import RoundRecovery
 from services.kit.table.live.seating import Seating
 from services.kit.table.live.table import LiveTable, _TableForTurns
+from services.kit.table.owned import recovery
+from services.kit.table.owned.recovery import RoundRecovery
 from services.kit.table.turns import hand, resuming
 from services.kit.table.turns.hand import Hand
 from services.kit.table.turns.resuming import ResumedRound

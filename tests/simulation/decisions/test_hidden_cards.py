@@ -13,9 +13,9 @@ from google.protobuf.message import Message
 from prometheus_client import REGISTRY
 
 from feltro.table.v1 import events_pb2
-from services.kit.logs import JsonLines
 from services.kit.refusal import Refused
 from services.kit.table.journal.entries import ActedBy
+from services.kit.telemetry.logs import JsonLines
 from tests.simulation.decisions.players import DECLINE, DOUBLE, DRAW, INSURE, SPLIT, STAND
 from tests.simulation.decisions.scenario import BlackjackScenario, acted
 from tests.simulation.environment.world import World

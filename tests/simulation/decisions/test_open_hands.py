@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from services.kit.table.journal.entries import ActedBy
-from services.kit.table.live.owned_tables import EMPTY_FOR_S
+from services.kit.table.owned.owned_tables import EMPTY_FOR_S
 from tests.simulation.decisions.players import DECLINE, DRAW, STAND
 from tests.simulation.decisions.scenario import BlackjackScenario, acted
 from tests.simulation.scenario import STARTING_CENTS, TABLE_ID, refusal_reason

@@ -9,9 +9,9 @@ import pytest
 
 from feltro.table.v1 import table_pb2
 from services.kit.table.journal.entries import Ending, UnfinishedRound
-from services.kit.table.live import recovery
-from services.kit.table.live.retries import LONGEST_RETRY_AFTER
-from services.kit.table.live.unreadable_rounds import CARDS_UNREADABLE, READABLE_WITHIN
+from services.kit.table.owned import recovery
+from services.kit.table.owned.retries import LONGEST_RETRY_AFTER
+from services.kit.table.owned.unreadable_rounds import CARDS_UNREADABLE, READABLE_WITHIN
 from tests.simulation.decisions.players import DECLINE, DRAW, EVEN_MONEY, INSURE, STAND, DecidingPlayer
 from tests.simulation.decisions.scenario import BlackjackScenario, acted
 from tests.simulation.environment.network import Delivery

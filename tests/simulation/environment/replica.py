@@ -19,8 +19,8 @@ from services.kit.table.journal.sealing import NO_KEYS
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.kinds import BankedTables
-from services.kit.table.live.owned_tables import OwnedTables
-from services.kit.table.live.registry import TableRegistry
+from services.kit.table.owned.owned_tables import OwnedTables
+from services.kit.table.owned.registry import TableRegistry
 from services.kit.table.server.bet_commands import BetCommands
 from services.kit.table.server.cave_commands import CaveCommands
 from services.kit.table.server.table_service import TableService

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from feltro.roulette.v1 import roulette_pb2
-from services.kit.table.live import owned_tables
+from services.kit.table.owned import owned_tables
 from tests.simulation import guarantees
 from tests.simulation.environment.network import Delivery
 from tests.simulation.environment.players import Player, SendCommand

@@ -12,7 +12,7 @@ from services.kit.round_limits import STAKES_LIMIT
 from services.kit.table.banked import limits, stake_batcher
 from services.kit.table.banked.settlement import OWNER_LOST
 from services.kit.table.journal.entries import Ending
-from services.kit.table.live.retries import LONGEST_RETRY_AFTER
+from services.kit.table.owned.retries import LONGEST_RETRY_AFTER
 from services.wallet.model import refusals
 from services.wallet.model.state import StakeState
 from services.wallet.store.queries import STAKES_PAGE_SIZE

@@ -8,9 +8,9 @@ import pytest
 
 from services.kit.table.banked.settlement import OWNER_LOST
 from services.kit.table.journal.entries import Ending
-from services.kit.table.live.openings import OPENINGS_LIMIT
-from services.kit.table.live.owned_tables import RECONCILE_EVERY_S
-from services.kit.table.live.recovery import RECOVERIES_LIMIT
+from services.kit.table.owned.openings import OPENINGS_LIMIT
+from services.kit.table.owned.owned_tables import RECONCILE_EVERY_S
+from services.kit.table.owned.recovery import RECOVERIES_LIMIT
 from services.kit.table.wallet.table_wallet import FAULTS_TOLERATED_S
 from services.wallet.model.state import StakeState
 from tests.simulation.environment.network import Delivery

@@ -8,7 +8,7 @@ import pytest
 
 from feltro.table.v1 import table_pb2
 from services.kit.table.journal.entries import DrawTrigger, Ending
-from services.kit.table.live.owned_tables import RECONCILE_EVERY_S
+from services.kit.table.owned.owned_tables import RECONCILE_EVERY_S
 from tests.simulation.environment.network import Delivery
 from tests.simulation.scenario import TABLE_ID, Scenario, placed_stake
 

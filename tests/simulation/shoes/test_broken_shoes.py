@@ -11,8 +11,9 @@ import pytest
 from services.kit.table.game import DealtRound, Rules
 from services.kit.table.journal.entries import Drawn
 from services.kit.table.journal.history import RoundRecord
-from services.kit.table.live import owned_tables, shoe
+from services.kit.table.live import shoe
 from services.kit.table.live.shoe import OpenShoe, TableShoe
+from services.kit.table.owned import owned_tables
 from tests.simulation.environment.journal import InMemoryJournal
 from tests.simulation.shoes import test_hidden_cards, test_shoes
 

@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 from feltro.table.v1 import events_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
-from services.kit import background, trace
+from services.kit import background
 from services.kit.refusal import Refused
 from services.kit.table import refusals
 from services.kit.table.banked.answers import CancelledBets, PlacedBets, ReducedStake
@@ -28,6 +28,7 @@ from services.kit.table.journal.entries import CancelledStake, DrawTrigger, Ende
 from services.kit.table.refusals import TableRefused
 from services.kit.table.seat import Seat
 from services.kit.table.wallet.table_wallet import TableWallet
+from services.kit.telemetry import trace
 from services.kit.wire_format import timestamp
 
 _Answer = TypeVar("_Answer")

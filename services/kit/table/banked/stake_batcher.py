@@ -10,7 +10,6 @@ from typing import Generic
 from prometheus_client import Histogram
 
 from feltro.wallet.v1 import wallet_pb2
-from services.kit import trace
 from services.kit.batching import Batcher, BatcherFull, BatchLimits
 from services.kit.rpc.status import refused_from
 from services.kit.table import refusals
@@ -18,6 +17,7 @@ from services.kit.table.banked.answers import PlacedBets
 from services.kit.table.banked.felt import Felt, Stake
 from services.kit.table.game import Bets, Outcome
 from services.kit.table.wallet.table_wallet import TableWallet
+from services.kit.telemetry import trace
 
 # Stakes of one table that may wait for the wallet (G11), and those that travel together: the wallet's own limit, and no
 # more bytes of details than a message has room for.

@@ -14,10 +14,10 @@ from nats.aio.client import Client as Nats
 from prometheus_client import Counter
 
 from feltro.table.v1 import events_pb2
-from services.kit import trace
 from services.kit.bus.connection import require_connection
 from services.kit.bus.outages import BUS_FAILURES, Outage
 from services.kit.bus.subjects import own_view_subject
+from services.kit.telemetry import trace
 
 # Players whose news may wait to leave, over all tables of one process (G11).
 WAITING_LIMIT = 10_000

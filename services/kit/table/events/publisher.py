@@ -27,12 +27,13 @@ from opentelemetry.trace import Span, SpanKind
 from prometheus_client import Counter, Gauge, Histogram
 
 from feltro.table.v1 import events_pb2
-from services.kit import background, trace
+from services.kit import background
 from services.kit.bus.connection import require_connection
 from services.kit.bus.outages import BUS_FAILURES, Outage
 from services.kit.bus.streams import is_sequence_conflict
 from services.kit.bus.subjects import API_PREFIX, EVENTS_STREAM, table_subject
 from services.kit.table.events import messages
+from services.kit.telemetry import trace
 from services.kit.wire_format import embedded
 
 # The limits of one message, and of the events of one table that wait (G11). Every event fits into one message: those

@@ -1,1 +1,1 @@
-"""Runs tables: one task for each, its seats and rounds, players who enter, and the rounds that a former owner left."""
+"""Runs tables: one task for each, with its seats and its rounds."""

@@ -26,8 +26,8 @@ from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.game import Bets, Outcome, Rules
 from services.kit.table.journal.entries import Ending, Journal, JournalStake
 from services.kit.table.journal.history import RecordedRound, RoundRecord
-from services.kit.table.live.registry import TableRegistry
 from services.kit.table.live.table import LiveTable, round_id_of
+from services.kit.table.owned.registry import TableRegistry
 from services.kit.table.refusals import TableRefused
 from services.kit.table.server import validation
 from services.kit.table.wallet.client import Wallet

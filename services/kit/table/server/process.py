@@ -14,7 +14,7 @@ from nats.aio.client import Client as Nats
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from services.kit import background, trace_export
+from services.kit import background
 from services.kit.bus.connection import connect
 from services.kit.bus.connections import Connections
 from services.kit.bus.outages import Outage
@@ -47,7 +47,7 @@ from services.kit.table.journal.seats import Seats
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.kinds import BankedTables, TableKind
-from services.kit.table.live.registry import TableRegistry
+from services.kit.table.owned.registry import TableRegistry
 from services.kit.table.placement.ownership import Placement
 from services.kit.table.schema import MIGRATIONS
 from services.kit.table.server.bet_commands import BetCommands
@@ -59,6 +59,7 @@ from services.kit.table.server.table_service import TableService
 from services.kit.table.wallet.client import WalletUnanswered
 from services.kit.table.wallet.grpc_client import WALLET_SERVICE, GrpcWallet
 from services.kit.table.wallet.registration import TableRegistrar
+from services.kit.telemetry import trace_export
 
 READING_CONNECTIONS = 8
 # The service that calls games: the certificates of others, such as another game's, are refused.

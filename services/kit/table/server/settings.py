@@ -16,7 +16,7 @@ from services.kit.rpc.settings import GrpcSettings
 from services.kit.settings import Environment, ListenAddress
 from services.kit.table.journal.key_settings import EntropyKeysSettings
 from services.kit.table.wallet.service_token import ServiceTokenSettings
-from services.kit.trace_export import TraceSettings
+from services.kit.telemetry.trace_export import TraceSettings
 
 # A shorter key could be guessed.
 TABLE_KEY_BYTES_MIN = 32

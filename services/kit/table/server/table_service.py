@@ -28,8 +28,8 @@ from services.kit.table.journal.replay import hands
 from services.kit.table.journal.replay import pages as replay_pages
 from services.kit.table.journal.replay.computation import RoundReplay
 from services.kit.table.journal.sealing import CannotUnseal, EntropyKeys
-from services.kit.table.live.registry import TableRegistry
 from services.kit.table.live.table import LiveTable
+from services.kit.table.owned.registry import TableRegistry
 from services.kit.table.paging import page_by_key, page_request
 from services.kit.table.refusals import TableRefused
 from services.kit.table.seat import Seat
@@ -307,7 +307,9 @@ async def _own_seat(table: LiveTable[Bets, Outcome], seat: Seat | None) -> table
         own_view = await table.own_view(seat.player_id)
         if own_view is not None:
             own.own_view.CopyFrom(packed(own_view))
-    own_cave = table.own_cave(seat.player_id)
+    own_cave, own_chips = table.own_cave(seat.player_id), table.own_chips(seat.player_id)
     if own_cave is not None:
         own.cave.CopyFrom(own_cave)
+    if own_chips is not None:
+        own.chips.CopyFrom(own_chips)
     return own

@@ -17,11 +17,11 @@ from feltro.wallet.v1 import (
     wallet_pb2,
     wallet_pb2_grpc,
 )
-from services.kit import trace
 from services.kit.rpc.relay_channel import RelayChannel
 from services.kit.rpc.status import error_info, refused_from, status_of
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.wallet.client import ServiceTokenRefused, WalletFailed, WalletUnanswered, pages
+from services.kit.telemetry import trace
 
 # The service whose certificate the wallet has to show.
 WALLET_SERVICE = "wallet"

@@ -23,7 +23,7 @@ from services.poker import messages, specific_rules_message
 from services.poker.dealt_hand import DealtPoker
 from services.poker.engine import Table
 from services.poker.hand.state import Hand, Kind, Move
-from services.poker.hand_history import HandFacts, for_player
+from services.poker.history.hand_history import HandFacts, for_player
 from services.poker.lineup.entry import Positions
 from tests.browser.recorded.directed.messages import in_ms, moment, now, packed
 from tests.browser.recorded.directed.table import DirectedTable

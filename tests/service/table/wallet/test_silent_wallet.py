@@ -11,10 +11,10 @@ import pytest
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.table import refusals
-from services.kit.table.live import openings, owned_tables
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
-from services.kit.table.live.owned_tables import OwnedTables
+from services.kit.table.owned import openings, owned_tables
+from services.kit.table.owned.owned_tables import OwnedTables
 from services.kit.table.wallet import table_wallet
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 from services.kit.table.wallet.table_wallet import TableWallet, retry_until_answered

@@ -24,13 +24,13 @@ from gateway.contracts.methods import Contracts
 from gateway.contracts.refusals import GatewayRefused, token_expired
 from gateway.http.call_metrics import CallMetrics, CallTransport
 from gateway.http.problems import internal_error, log_problem, method_unknown
-from gateway.live import json_rpc
+from gateway.live.connections import json_rpc
 from gateway.live.feeds import ClientConnection, Watcher
 from gateway.live.hub import Hub, Subscription
 from gateway.live.private_facts import PlayerConnections
-from services.kit import trace
-from services.kit.logs import AboutCall
 from services.kit.refusal import Refused
+from services.kit.telemetry import trace
+from services.kit.telemetry.logs import AboutCall
 
 # Tables that one connection may watch (G11).
 WATCHED_TABLES_LIMIT = 64

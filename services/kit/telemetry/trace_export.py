@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import AfterValidator, AnyHttpUrl, Field
 from pydantic_settings import SettingsConfigDict
 
-from services.kit import trace
 from services.kit.settings import ServiceSettings
+from services.kit.telemetry import trace
 
 # Spans are worth less than what the process does: a collector that does not answer may delay its end so long (G11).
 EXPORT_TIMEOUT_S = 3

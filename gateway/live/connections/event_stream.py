@@ -15,8 +15,9 @@ from gateway.access.rate_limiter import RateLimiter
 from gateway.contracts import json_codec
 from gateway.http.connection_limiter import ConnectionCounter
 from gateway.http.problems import invalid
-from gateway.live import close_codes, close_log, connection_limits
+from gateway.live import close_codes
 from gateway.live.close_codes import CloseCode
+from gateway.live.connections import close_log, connection_limits
 from gateway.live.encoding import Framing, framed_lines, notice, notification
 from gateway.live.feeds import Transport, Watcher
 from gateway.live.hub import Hub

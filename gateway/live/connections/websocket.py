@@ -15,12 +15,13 @@ from gateway.access.principals import Principal
 from gateway.access.rate_limiter import ConnectionAllowance, RateLimiter
 from gateway.contracts.refusals import GatewayRefused
 from gateway.http.connection_limiter import ConnectionCounter
-from gateway.live import close_codes, close_log, connection_limits, frames, json_rpc
+from gateway.live import close_codes, frames
 from gateway.live.close_codes import CloseCode
-from gateway.live.connection_limits import SendBudget
+from gateway.live.connections import close_log, connection_limits, json_rpc
+from gateway.live.connections.connection_limits import SendBudget
+from gateway.live.connections.rpc_server import RpcServer
 from gateway.live.encoding import Framing, notice
 from gateway.live.feeds import Transport, Watcher
-from gateway.live.rpc_server import RpcServer
 from services.kit.refusal import Refused
 
 PATH = json_rpc.PATH

@@ -9,7 +9,7 @@ from contextvars import ContextVar, Token
 from datetime import UTC, datetime
 from typing import Self
 
-from services.kit import trace
+from services.kit.telemetry import trace
 
 _ORDINARY = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName", "color_message"}
 

@@ -1,0 +1,1 @@
+"""Serves WebSockets and server-sent events: JSON-RPC, the limits of a connection, and its end."""

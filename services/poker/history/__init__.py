@@ -1,0 +1,1 @@
+"""Finished hands as text, for their players and for the operator."""
