@@ -134,6 +134,11 @@ def read_message(message: tournament_rules_pb2.TournamentRules) -> tuple[Tournam
         # What the operator adds to a prize could not be told from what players have paid in (T-A-26).
         sentence = f"has to be PAY_WHEN_AT_END with a guarantee and this policy ({rule('54')} leaves it open)"
         raise invalid("configuration.rules.pay_when", sentence)
+    for name in ("price", "rebuy_price", "addon_price"):
+        price = getattr(rules, name)
+        if price.fee_cents and not price.prize_cents + price.bounty_cents:
+            sentence = f"has to have a part for prizes or bounties beside the fee ({rule('inf-03')} leaves it open)"
+            raise invalid(f"configuration.rules.{name}", sentence)
     is_scheduled = rules.start is Start.SCHEDULED
     if is_scheduled is not message.HasField("starts_at"):
         needs = "is needed: a scheduled tournament has a time" if is_scheduled else "is none of a sit & go"

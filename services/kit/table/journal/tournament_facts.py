@@ -1,7 +1,7 @@
 """Keeps the facts of tournaments in the journal's database, in their order, and what players asked before they paid.
 
-Every write is fenced by the epoch of the writer's lease (G8): it holds a share lock on the placement until its commit. A
-fact that is there already is not written twice, so a write whose commit was not acknowledged is repeated.
+Every write is fenced by the epoch of the writer's lease (G8): it holds a share lock on the placement until its commit.
+A fact that is there already is not written twice, so a write whose commit was not acknowledged is repeated.
 """
 
 from __future__ import annotations
@@ -53,14 +53,16 @@ INSERT INTO tournament_requests (tournament_id, player_id, request_id, epoch, co
 VALUES (:tournament_id, :player_id, :request_id, :epoch, :command_digest, :account_id, :pay_in_id, :fact, :asked_at)
 """)
 _ADD_SUMMARY = text("""
-INSERT INTO tournament_summaries (tournament_id, epoch, mode, phase, summary, kept_at)
-VALUES (:tournament_id, 0, :mode, :phase, :summary, :kept_at) ON CONFLICT (tournament_id) DO NOTHING
+INSERT INTO tournament_summaries (tournament_id, epoch, mode, phase, closed, summary, kept_at)
+VALUES (:tournament_id, 0, :mode, :phase, false, :summary, :kept_at) ON CONFLICT (tournament_id) DO NOTHING
 """)
 _KEEP_SUMMARY = text("""
-INSERT INTO tournament_summaries (tournament_id, epoch, mode, phase, summary, kept_at)
-VALUES (:tournament_id, :epoch, :mode, :phase, :summary, :kept_at)
-ON CONFLICT (tournament_id) DO UPDATE SET epoch = :epoch, phase = :phase, summary = :summary, kept_at = :kept_at
+INSERT INTO tournament_summaries (tournament_id, epoch, mode, phase, closed, summary, kept_at)
+VALUES (:tournament_id, :epoch, :mode, :phase, :closed, :summary, :kept_at)
+ON CONFLICT (tournament_id) DO UPDATE
+    SET epoch = :epoch, phase = :phase, closed = :closed, summary = :summary, kept_at = :kept_at
 """)
+_CLOSED = text("SELECT tournament_id FROM tournament_summaries WHERE closed")
 _LIST = text("""
 SELECT tournament_no, summary FROM tournament_summaries
 WHERE (:mode = 0 OR mode = :mode) AND (:phase = 0 OR phase = :phase)
@@ -97,6 +99,17 @@ class JournalledRequest:
     fact: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class KeptSummary:
+    """How a tournament stands, for lists; `mode` and `phase` are the contract's numbers."""
+
+    mode: int
+    phase: int
+    closed: bool
+    summary: bytes
+    at: datetime
+
+
 class FactsDiffer(Exception):
     """Another fact has this number: two owners have written, which the fences exclude, or a backup was restored."""
 
@@ -118,9 +131,7 @@ class FactJournal(Protocol):
     ) -> JournalledRequest:
         """Writes what a player asks, and returns it; what was on record under the same id is returned instead."""
 
-    async def keep_summary(
-        self, tournament_id: str, epoch: int, mode: int, phase: int, summary: bytes, kept_at: datetime
-    ) -> None:
+    async def keep_summary(self, tournament_id: str, epoch: int, kept: KeptSummary) -> None:
         """Keeps how a tournament stands, for lists."""
 
 
@@ -186,16 +197,15 @@ class PostgresFacts:
 
         return await self._fenced(tournament_id, epoch, write)
 
-    async def keep_summary(
-        self, tournament_id: str, epoch: int, mode: int, phase: int, summary: bytes, kept_at: datetime
-    ) -> None:
+    async def keep_summary(self, tournament_id: str, epoch: int, kept: KeptSummary) -> None:
         values = {
             "tournament_id": tournament_id,
             "epoch": epoch,
-            "mode": mode,
-            "phase": phase,
-            "summary": summary,
-            "kept_at": kept_at,
+            "mode": kept.mode,
+            "phase": kept.phase,
+            "closed": kept.closed,
+            "summary": kept.summary,
+            "kept_at": kept.at,
         }
 
         async def write(connection: AsyncConnection) -> None:
@@ -203,9 +213,20 @@ class PostgresFacts:
 
         await self._fenced(tournament_id, epoch, write)
 
-    async def add_summary(self, tournament_id: str, mode: int, phase: int, summary: bytes, at: datetime) -> None:
+    async def closed(self) -> frozenset[str]:
+        """Returns the tournaments that nobody runs any more."""
+        async with self._engine.connect() as connection:
+            return frozenset(row[0] for row in await connection.execute(_CLOSED))
+
+    async def add_summary(self, tournament_id: str, kept: KeptSummary) -> None:
         """Lists a tournament that was just created, until its owner says how it stands."""
-        values = {"tournament_id": tournament_id, "mode": mode, "phase": phase, "summary": summary, "kept_at": at}
+        values = {
+            "tournament_id": tournament_id,
+            "mode": kept.mode,
+            "phase": kept.phase,
+            "summary": kept.summary,
+            "kept_at": kept.at,
+        }
         async with self._engine.begin() as connection:
             await connection.execute(_ADD_SUMMARY, values)
 

@@ -1,8 +1,8 @@
 """Keeps tournaments: their facts, from which their whole course follows, what players asked, and how each stands.
 
-Facts are numbered from 1 without a gap, written by one owner after the other, and never changed (G8, G10). What a player
-asks is on record before money is asked for it, so that a next owner knows what a payment was for (G3). How a tournament
-stands follows from its facts and is kept for lists alone: it is replaced.
+Facts are numbered from 1 without a gap, written by one owner after the other, and never changed (G8, G10). What a
+player asks is on record before money is asked for it, so that a next owner knows what a payment was for (G3). How a
+tournament stands follows from its facts and is kept for lists alone: it is replaced.
 """
 
 from alembic import context, op
@@ -40,14 +40,14 @@ CREATE TABLE tournament_requests (
     epoch          bigint NOT NULL,
     command_digest bytea NOT NULL,
     account_id     text NOT NULL,
-    -- the request by which the wallet is asked for the money
+    -- the request by which the wallet is asked for the money; empty if it costs nothing
     pay_in_id      text NOT NULL,
     -- the fact that it is to become, a serialized message of the game's
     fact           bytea NOT NULL,
     asked_at       timestamptz NOT NULL,
     PRIMARY KEY (tournament_id, player_id, request_id)
 );
-CREATE UNIQUE INDEX tournament_requests_paid ON tournament_requests (pay_in_id);
+CREATE UNIQUE INDEX tournament_requests_paid ON tournament_requests (pay_in_id) WHERE pay_in_id <> '';
 CREATE TABLE tournament_summaries (
     -- in the order in which tournaments were created
     tournament_no bigint GENERATED ALWAYS AS IDENTITY,
@@ -55,6 +55,8 @@ CREATE TABLE tournament_summaries (
     epoch         bigint NOT NULL,
     mode          smallint NOT NULL,
     phase         smallint NOT NULL,
+    -- whether it is over and everybody is paid: nobody runs it any more
+    closed        boolean NOT NULL,
     -- a serialized message of the game's
     summary       bytea NOT NULL,
     kept_at       timestamptz NOT NULL

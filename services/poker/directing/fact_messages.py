@@ -44,29 +44,25 @@ class UnknownFact(ValueError):
 
 def fact_message(fact: Fact, payment: Payment | None = None) -> tournament_journal_pb2.TournamentFact:
     """Returns the message of a fact; `payment` is that of what a player has paid."""
+    message = _Message()
     match fact:
-        case Paid(player):
-            return _Message(paid=_purchase(player, payment))
-        case Rebought(player):
-            return _Message(rebought=_purchase(player, payment))
-        case AddedOn(player):
-            return _Message(added_on=_purchase(player, payment))
-        case Unregistered(player):
-            return _Message(unregistered=tournament_journal_pb2.PlayerFact(player_id=player))
-        case RebuyDeclined(player):
-            return _Message(rebuy_declined=tournament_journal_pb2.PlayerFact(player_id=player))
-        case WentAway(player):
-            return _Message(went_away=tournament_journal_pb2.PlayerFact(player_id=player))
-        case CameBack(player):
-            return _Message(came_back=tournament_journal_pb2.PlayerFact(player_id=player))
+        case Paid() | Rebought() | AddedOn():
+            getattr(message, _name_in(_BOUGHT, fact)).CopyFrom(_purchase(fact.player, payment))
+        case Unregistered() | RebuyDeclined() | WentAway() | CameBack():
+            getattr(message, _name_in(_DONE, fact)).player_id = fact.player
         case HandEnded():
-            return _Message(hand_ended=_hand_ended(fact))
+            message.hand_ended.CopyFrom(_hand_ended(fact))
         case HandVoided(table, number):
-            return _Message(hand_voided=tournament_journal_pb2.HandVoidedFact(table=table, hand_no=number))
+            message.hand_voided.CopyFrom(tournament_journal_pb2.HandVoidedFact(table=table, hand_no=number))
         case CancelOrdered(reason):
-            return _Message(cancel_ordered=tournament_journal_pb2.CancelOrderedFact(reason=reason))
+            message.cancel_ordered.reason = reason
         case TimePassed():
-            return _Message(time_passed=tournament_journal_pb2.TimePassedFact())
+            message.time_passed.SetInParent()
+    return message
+
+
+def _name_in(kinds: Mapping[str, Callable[[str], Fact]], fact: Fact) -> str:
+    return next(name for name, kind in kinds.items() if kind is type(fact))
 
 
 def _purchase(player: str, payment: Payment | None) -> tournament_journal_pb2.PurchaseFact:

@@ -1,7 +1,7 @@
 """Maps the pool of the engine to the pool of the wallet, exactly and at every moment.
 
-The engine counts whole prices into its pool, fees among them, and books a guarantee when the prizes are frozen; the wallet
-books fees to the bank at once, and takes what the operator adds in the transfer that pays it out. So at any moment
+The engine counts whole prices into its pool, fees among them, and books a guarantee when the prizes are frozen; the
+wallet books fees to the bank at once, and takes what the operator adds in the transfer that pays it out. So always
 
     pool of the wallet = pool of the engine - fees that the engine still holds - overlay that is not booked yet
 
@@ -14,9 +14,9 @@ import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from services.poker.tournament.directing.fact_messages import Payment
+from services.poker.directing.fact_messages import Payment
 from services.poker.tournament.money.awards import Award, BankWhy, Form, PayOut, Why
-from services.poker.tournament.price import Price
+from services.poker.tournament.price import FREE, Price
 
 # Awards of one transfer, as many as the wallet takes: the largest cancellation takes several.
 AWARDS_LIMIT = 5_000
@@ -25,7 +25,7 @@ _REFUNDS = frozenset({Why.UNREGISTERED, Why.TOO_LATE, Why.ENTRY_BACK})
 
 
 class BooksDiffer(AssertionError):
-    """The engine's pool and the wallet's cannot be mapped: the tournament stops before anything else is paid (G1, G12)."""
+    """The engine's pool and the wallet's cannot be mapped: the tournament stops before more is paid (G1, G12)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,19 @@ class Books:
     overlay_cents: int = 0
     # By the number of the entry.
     entries: dict[int, Paid] = field(default_factory=dict)
+    # What entries were paid, by entry and reason.
+    paid: dict[tuple[int, Why], int] = field(default_factory=dict)
+    overlay_paid_cents: int = 0
+    shortfall_paid_cents: int = 0
+    # Parts of prices that were paid in, and of those that were given back.
+    taken: Price = FREE
+    refunded: Price = FREE
     accounts: dict[str, str] = field(default_factory=dict)
 
     def pay_in(self, player: str, payment: Payment, price: Price) -> None:
         """Books what a player has paid; a price of 0 is not paid in."""
         self.accounts[player] = payment.account_id
+        self.taken = _sum(self.taken, price)
         if price.total_cents:
             self.wallet_cents += price.prize_cents + price.bounty_cents
             self.fees_cents += price.fee_cents
@@ -96,7 +104,7 @@ class Books:
             raise BooksDiffer(f"the wallet's pool holds {self.wallet_cents} cents, and {mapped} by the engine")
 
     def _cancellation(self, pay_out: PayOut, current: Paid | None) -> list[WalletPayOut]:
-        """Books a cancellation: fees that are kept leave the engine's pool, and so does a promise that is not needed."""
+        """Books a cancellation: kept fees leave the engine's pool, and so does a promise that is not needed."""
         transfers = self._transfers(pay_out.awards, current, overlay_first=False)
         self.fees_cents = self.overlay_cents = 0
         return transfers
@@ -123,6 +131,10 @@ class Books:
             self.overlay_cents -= overlay
             self.wallet_cents += overlay + shortfall - needed
             self.fees_cents -= fees
+            self.overlay_paid_cents += overlay
+            self.shortfall_paid_cents += shortfall
+            for each in made:
+                self._record(each, current)
             transfers.append(WalletPayOut(tuple(made), overlay, shortfall))
         return transfers
 
@@ -131,6 +143,17 @@ class Books:
         if award.why not in _REFUNDS:
             return WalletAward(account_id, award)
         return WalletAward(account_id, award, self._paid(award, current).payment.pay_in_id)
+
+    def _record(self, each: WalletAward, current: Paid | None) -> None:
+        award = each.award
+        key = award.entry, award.why
+        self.paid[key] = self.paid.get(key, 0) + award.cents
+        if each.refunded:
+            self.refunded = _sum(self.refunded, self._paid(award, current).price)
+
+    def sum_of(self, *reasons: Why) -> int:
+        """Returns what was paid for these reasons."""
+        return sum(cents for (_, why), cents in self.paid.items() if why in reasons)
 
     def _paid(self, award: Award, current: Paid | None) -> Paid:
         """Returns what a refund gives back: an entry, or what has just been paid too late (23)."""
@@ -141,4 +164,8 @@ class Books:
 
 def copy_of(books: Books) -> Books:
     """Returns the same books; what is booked there changes nothing here."""
-    return dataclasses.replace(books, entries=dict(books.entries), accounts=dict(books.accounts))
+    return dataclasses.replace(books, entries=dict(books.entries), accounts=dict(books.accounts), paid=dict(books.paid))
+
+
+def _sum(one: Price, other: Price) -> Price:
+    return Price(*(first + second for first, second in zip(one, other, strict=True)))
