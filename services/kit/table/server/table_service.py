@@ -198,10 +198,11 @@ class TableService(Generic[Bets, Outcome]):
             record.opened.placement_id, record.opened.configuration_version
         )
         ledger: wallet_pb2.Round | None
-        moved = None
+        play = versioned_rules.configuration.play
+        moved = hands.NOTHING_MOVED if hands.is_for_chips(play) else None
         try:
             ledger = await get_whole_round(self._wallet.get_round, request.round_id)
-            if hands.is_hand(versioned_rules.configuration.play):
+            if hands.is_hand(play):
                 moved = await hands.read_moved(self._wallet.list_transactions, request.round_id)
         except Refused as refused:
             if refused.reason != "ROUND_UNKNOWN":

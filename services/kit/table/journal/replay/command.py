@@ -120,8 +120,9 @@ class Replayer:
     async def replay(self, round_id: str) -> ReplayedRound:
         record, ledger = await self._read(round_id)
         versioned_rules = await self._rules_of(record)
-        moved = None
-        if ledger is not None and hands.is_hand(versioned_rules.configuration.play):
+        play = versioned_rules.configuration.play
+        moved = hands.NOTHING_MOVED if hands.is_for_chips(play) else None
+        if ledger is not None and hands.is_hand(play):
             moved = await self._ask_ledger(hands.read_moved(self._wallet.list_transactions, round_id))
         try:
             record = record.unsealed(self._entropy_keys)
