@@ -10,7 +10,7 @@ from typing import Any
 from feltro.wallet.v1 import types_pb2, wallet_pb2
 from services.kit import background
 from services.kit.refusal import Refused
-from services.kit.table.live.demo_credits import refill_request
+from services.kit.table.owned.demo_credits import refill_request
 from services.kit.table.wallet.table_wallet import retry_for_a_while
 from services.kit.table.wallet.tournament_wallet import TournamentMoney
 
