@@ -19,24 +19,33 @@ from services.poker.engine import Table
 from services.poker.lineup.lineup import Lineup
 from services.poker.messages import Brought, Outcome
 from services.poker.rules import text as rules_text
+from services.poker.rules import tournament_text
 from services.poker.seated_lineup import SeatedLineup
 from services.poker.specific_rules import MOST_SEATS, SpecificRules
+from services.poker.tournament import specific_rules_message as tournament_rules
+from services.poker.tournament_hands import TournamentHands
 
 
 class PokerGame:
     """Implements `services.kit.table.game.Game`."""
 
     name = "poker"
-    plays = frozenset({wallet_types.PLAY_POKER})
+    plays = frozenset({wallet_types.PLAY_POKER, wallet_types.PLAY_TOURNAMENT})
     has_cards = True
     has_decisions = True
 
-    def rules(self, configuration: types_pb2.TableConfiguration) -> PokerRules:
+    def rules(self, configuration: types_pb2.TableConfiguration) -> PokerRules | TournamentHands:
         if configuration.game != self.name:
             raise invalid("configuration.game", f"has to be `{self.name}` here")
+        if configuration.play == wallet_types.PLAY_TOURNAMENT:
+            rules, _ = tournament_rules.read(configuration)
+            return TournamentHands(rules)
         return PokerRules(specific_rules_message.read(configuration))
 
     def rules_text(self, configuration: types_pb2.TableConfiguration, language: str) -> str:
+        if configuration.play == wallet_types.PLAY_TOURNAMENT:
+            rules, _ = tournament_rules.read(configuration)
+            return tournament_text.render(configuration, rules, language)
         return rules_text.render(configuration, specific_rules_message.read(configuration), language)
 
 

@@ -28,10 +28,11 @@ from services.kit.table import refusals as table_refusals
 from services.kit.table.chips.seam import ChipTables
 from services.kit.table.journal.tournament_facts import FactJournal, JournalledFact, JournalledRequest, KeptSummary
 from services.kit.table.wallet.tournament_wallet import TournamentMoney, TournamentWallet
+from services.poker import tournament_hands
 from services.poker.directing import views
 from services.poker.directing.books import BooksDiffer
 from services.poker.directing.course import Course, Step, replay
-from services.poker.directing.fact_messages import Payment, fact_message, hand_ended_of, read_fact
+from services.poker.directing.fact_messages import Payment, fact_message, read_fact
 from services.poker.directing.following import Follower, OwnNotices
 from services.poker.directing.purchases import Purchases, account_of
 from services.poker.tournament import refusals
@@ -162,6 +163,11 @@ class TournamentDirector:
 
     def now_ms(self) -> int:
         return round(self._clock.now().timestamp() * 1000)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether this process directs it no more."""
+        return self._has_ended
 
     def wake(self) -> None:
         """Looks at the clock again."""
@@ -362,26 +368,22 @@ class TournamentDirector:
         """Takes the outcome of a hand; one that is known already, or of a tournament that is over, changes nothing."""
 
         async def write() -> None:
-            before = self._stacks(table, number)
-            if before is not None:
-                await self._write(hand_ended_of(table, number, before, outcome))
+            if self._is_under_way(table, number):
+                await self._write(tournament_hands.hand_ended(table, number, outcome))
 
         await self._do(write)
 
     async def hand_voided(self, table: int, number: int) -> None:
         async def write() -> None:
-            if self._stacks(table, number) is not None:
+            if self._is_under_way(table, number):
                 await self._write(HandVoided(table, number))
 
         await self._do(write)
 
-    def _stacks(self, table: int, number: int) -> Mapping[int, int] | None:
-        """Returns what the seats of a hand under way had when it began."""
+    def _is_under_way(self, table: int, number: int) -> bool:
+        """Whether the end of a hand is still to be written: it is reported again after a takeover."""
         found = self._course.state.tables.get(table)
-        if self._course.is_over or found is None or found.hand is None or found.hand.number != number:
-            return None
-        positions = found.hand.positions
-        return dict(zip(positions.seats, positions.stacks, strict=True))
+        return not self._course.is_over and found is not None and found.hand is not None and found.hand.number == number
 
     def went_away(self, player_id: str) -> None:
         self._note_presence(player_id, is_away=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from feltro.poker.v1 import poker_pb2, tournament_journal_pb2
+from feltro.poker.v1 import tournament_journal_pb2
 from services.poker.tournament.running.facts import (
     AddedOn,
     CameBack,
@@ -105,18 +105,3 @@ def read_fact(message: bytes) -> tuple[Fact, Payment | None]:
             return TimePassed(), None
         case _:
             raise UnknownFact("The journal holds a fact of an unknown kind: a newer release has written it.")
-
-
-def hand_ended_of(table: int, number: int, chips_before: Mapping[int, int], outcome: bytes) -> HandEnded:
-    """Returns the fact of a hand from its journalled outcome, and what each seat had before it.
-
-    The last chips of a seat without any were in the highest layer of the pot that it could win (T-A-23).
-    """
-    record = poker_pb2.Outcome.FromString(outcome)
-    chips = {each.seat: chips_before[each.seat] - each.staked_cents + each.won_cents for each in record.results}
-    taken: dict[int, tuple[int, ...]] = {}
-    for seat, left in chips.items():
-        if not left:
-            last = max(layer for layer, pot in enumerate(record.view.pots) if seat in pot.seats)
-            taken[seat] = tuple(paid.seat for paid in record.payments if paid.pot == last)
-    return HandEnded(table, number, chips, taken)

@@ -193,8 +193,13 @@ class OwnedChipTables(Generic[Bets, Outcome]):
         return [self._tasks[number] for number, table in self._tables.items() if table.live is not None]
 
     def _directing_ended(self, directing: asyncio.Task[None]) -> None:
-        if not directing.cancelled() and (failed := directing.exception()) is not None:
+        if directing.cancelled():
+            return
+        failed = directing.exception()
+        if failed is not None:
             self._give_up(failed)
+        # Over for good: no other process takes it, as nobody runs it any more.
+        self._must_end.set()
 
     def _table_ended(self, number: int, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (failed := task.exception()) is not None:

@@ -52,16 +52,13 @@ INSERT INTO tournament_requests (tournament_id, player_id, request_id, epoch, co
                                  fact, asked_at)
 VALUES (:tournament_id, :player_id, :request_id, :epoch, :command_digest, :account_id, :pay_in_id, :fact, :asked_at)
 """)
-_ADD_SUMMARY = text("""
-INSERT INTO tournament_summaries (tournament_id, epoch, mode, phase, closed, summary, kept_at)
-VALUES (:tournament_id, 0, :mode, :phase, false, :summary, :kept_at) ON CONFLICT (tournament_id) DO NOTHING
-""")
 _KEEP_SUMMARY = text("""
 INSERT INTO tournament_summaries (tournament_id, epoch, mode, phase, closed, summary, kept_at)
 VALUES (:tournament_id, :epoch, :mode, :phase, :closed, :summary, :kept_at)
 ON CONFLICT (tournament_id) DO UPDATE
     SET epoch = :epoch, phase = :phase, closed = :closed, summary = :summary, kept_at = :kept_at
 """)
+_SUMMARY = text("SELECT summary FROM tournament_summaries WHERE tournament_id = :tournament_id AND closed")
 _CLOSED = text("SELECT tournament_id FROM tournament_summaries WHERE closed")
 _LIST = text("""
 SELECT tournament_no, summary FROM tournament_summaries
@@ -218,17 +215,10 @@ class PostgresFacts:
         async with self._engine.connect() as connection:
             return frozenset(row[0] for row in await connection.execute(_CLOSED))
 
-    async def add_summary(self, tournament_id: str, kept: KeptSummary) -> None:
-        """Lists a tournament that was just created, until its owner says how it stands."""
-        values = {
-            "tournament_id": tournament_id,
-            "mode": kept.mode,
-            "phase": kept.phase,
-            "summary": kept.summary,
-            "kept_at": kept.at,
-        }
-        async with self._engine.begin() as connection:
-            await connection.execute(_ADD_SUMMARY, values)
+    async def closed_summary(self, tournament_id: str) -> bytes | None:
+        """Returns how a tournament ended that nobody runs any more; None if somebody does."""
+        async with self._engine.connect() as connection:
+            return (await connection.execute(_SUMMARY, {"tournament_id": tournament_id})).scalar_one_or_none()
 
     async def summaries(self, mode: int, phase: int, player_id: str, requested: PageRequest) -> Page[bytes]:
         """Returns how tournaments stand, newest first; 0 and an empty player choose all."""

@@ -89,7 +89,9 @@ class TableService(Generic[Bets, Outcome]):
         wanted = (
             (placement_id, version)
             for placement_id, version in versions.items()
+            # Nobody enters a tournament: it has a lobby of its own.
             if request.mode in {0, version.configuration.mode}
+            and version.configuration.play != wallet_types.PLAY_TOURNAMENT
         )
         page = page_by_key(wanted, request.page_size, request.page_token)
         return table_pb2.ListTablesResponse(
