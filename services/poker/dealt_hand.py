@@ -106,6 +106,13 @@ class DealtPoker:
                 del seat.cards[:]
         return earlier
 
+    def lost_cents(self, seat: int) -> int | None:
+        """Returns what a seat has bet that has folded: nothing else of its cave can change in this hand."""
+        hand, position = self.hand, self.hand.deal.position(seat)
+        if position is None or position in hand.live():
+            return None
+        return hand.contributions[position]
+
     def own_view(self, seat: int, free_cents: int) -> poker_pb2.OwnView | None:  # noqa: ARG002 - chips are in the cave
         return messages.own_view_message(self.hand, seat)
 

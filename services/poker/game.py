@@ -11,6 +11,7 @@ from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.randomness.tape import Tape
 from services.kit.table.caves.rules import CaveTimes, HandResult
+from services.kit.table.caves.rules import Lineup as CaveLineup
 from services.kit.table.game import NoBets, StakeOnTable
 from services.kit.table.refusals import invalid
 from services.poker import commission, dealt_hand, messages, specific_rules_message
@@ -98,6 +99,11 @@ class PokerRules(NoBets[Brought, Outcome]):
         )
 
     # -- caves --------------------------------------------------------------------------------------------------------
+
+    def adopt(self, lineup: CaveLineup[Brought, Outcome]) -> SeatedLineup:
+        if not isinstance(lineup, SeatedLineup):
+            raise TypeError(f"a lineup of poker goes on under rules of poker, and not {type(lineup).__name__}")
+        return lineup.under(self.table.specific_rules)
 
     def lineup(self, last: Outcome | None, dealt_in: Mapping[int, Brought] | None) -> SeatedLineup:
         lineup = Lineup(self.table.specific_rules)

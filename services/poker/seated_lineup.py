@@ -17,6 +17,7 @@ from services.poker.lineup.entry import is_ready
 from services.poker.lineup.lineup import Lineup
 from services.poker.lineup.seated import Presence, Seated
 from services.poker.messages import Brought, Outcome
+from services.poker.specific_rules import SpecificRules
 
 _MILLISECOND = timedelta(milliseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -31,6 +32,10 @@ class SeatedLineup:
     established: frozenset[int] = field(default=frozenset())
     # What seats have brought to a former owner's hand that goes on: what else is in the cave waits for its end.
     brought_cents: Mapping[int, int] = field(default_factory=dict)
+
+    def under(self, rules: SpecificRules) -> SeatedLineup:
+        """Returns the lineup under other specific rules, which begin with a hand (R3)."""
+        return self._with(dataclasses.replace(self.lineup, rules=rules))
 
     def seats(self) -> Sequence[SeatAtTable]:
         return [
@@ -153,6 +158,15 @@ class SeatedLineup:
             each = dataclasses.replace(each, cave_cents=each.cave_cents + cents)
         return self._with(dataclasses.replace(self.lineup, seated={**self.lineup.seated, seat: each}))
 
+    def take_out(self, seat: int, cents: int) -> SeatedLineup:
+        each = self.lineup.seated[seat]
+        # First what waits for the end of the hand.
+        from_waiting = min(cents, each.top_up_cents)
+        each = dataclasses.replace(
+            each, top_up_cents=each.top_up_cents - from_waiting, cave_cents=each.cave_cents - (cents - from_waiting)
+        )
+        return self._with(dataclasses.replace(self.lineup, seated={**self.lineup.seated, seat: each}))
+
     def next_hand(self) -> tuple[SeatedLineup, Mapping[int, Brought] | None]:
         by_lot = self.lineup.button is None
         # The lot decides the button and not who is dealt in.
@@ -198,7 +212,13 @@ _PRESENCES = {
 
 def _seats_after(reports: Sequence[engine.SeatReport]) -> Sequence[SeatAfterHand]:
     return [
-        SeatAfterHand(report.seat, report.excused, report.cave_below_minimum, report.released_cents)
+        SeatAfterHand(
+            report.seat,
+            report.excused,
+            report.cave_below_minimum,
+            # Who leaves gets it back with the cave.
+            report.released_cents if report.cashed_out_cents is None else 0,
+        )
         for report in reports
     ]
 

@@ -149,6 +149,14 @@ class RunsOut(Protocol):
         """
 
 
+@runtime_checkable
+class LosesEarly(Protocol):
+    """A `DealtRound` in which seats may be out of the hand while others play on."""
+
+    def lost_cents(self, seat: int) -> int | None:
+        """Returns what a seat has put in that can win nothing any more; None while it takes part."""
+
+
 @dataclass(frozen=True, slots=True)
 class DecidedAtOnce(Generic[Bets, Outcome]):
     """A `DealtRound` of a game without decisions: dealing decides it, and the outcome shows everything."""

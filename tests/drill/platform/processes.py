@@ -23,7 +23,7 @@ from stack.processes.child import ChildProcess
 from stack.servers.ephemeral import PASSWORD, free_port
 from stack.servers.postgres import EmbeddedPostgres
 from tests.drill.fault_proxy import FaultProxy, Network
-from tests.drill.platform.bus_cluster import ClusteredNats
+from tests.drill.platform.bus_cluster import BUS, SERVERS, BusCluster
 from tests.drill.platform.disks import SmallDisk
 from tests.drill.play.games import DrillGame
 from tests.drill.schedule import Targets
@@ -36,7 +36,6 @@ from tests.processes.service import ServiceProcess
 from tests.processes.wallet import WalletProcess
 from tests.service.roulette_crash.processes import ServerProcess
 
-BUS_SERVERS = 3
 REPLICAS = 2
 WALLET_DATABASE = "feltro_wallet"
 # Both have to hold what a drill writes; the ledger grows with its length.
@@ -84,18 +83,13 @@ class DrilledPlatform:
         self.disks: dict[str, SmallDisk] = {}
         if with_disks:
             self.disks["postgres"] = SmallDisk(home / "postgres", round(POSTGRES_MEGABYTES * (1 + hours)))
-            for number in range(BUS_SERVERS):
+            for number in range(SERVERS):
                 self.disks[f"nats-{number}"] = SmallDisk(home / f"nats-{number}", round(BUS_MEGABYTES * (1 + hours)))
         self._postgres = EmbeddedPostgres(home / "postgres", free_port(), POSTGRES_SETTINGS)
-        routes = [free_port() for _ in range(BUS_SERVERS)]
-        self._bus = [
-            ClusteredNats(home / f"nats-{number}", free_port(), f"nats-{number}", route, routes)
-            for number, route in enumerate(routes)
-        ]
+        self._bus = BusCluster(home)
         self.servers = {
             "postgres": ServerProcess(self._postgres, home / "postgres.log"),
-            **{f"nats-{number}": ServerProcess(server, home / f"nats-{number}.log")
-               for number, server in enumerate(self._bus)},
+            **{server.name: ServerProcess(server, home / f"{server.name}.log") for server in self._bus.servers},
         }  # fmt: skip
         services = home / "services"
         services.mkdir(mode=0o700)
@@ -118,12 +112,12 @@ class DrilledPlatform:
         return direct.replace(f":{self._postgres.port}/", f":{self._link(client, 'postgres', self._postgres.port)}/")
 
     def _bus_url(self, client: str) -> str:
-        ports = (self._link(client, f"nats-{number}", server.port) for number, server in enumerate(self._bus))
+        ports = (self._link(client, server.name, server.port) for server in self._bus.servers)
         return f"nats://operator:{PASSWORD}@" + ",".join(f"127.0.0.1:{port}" for port in ports)
 
     def _make_wallet(self, home: Path) -> WalletProcess:
         url = self._database_url("wallet", WALLET_ROLE, WALLET_DATABASE)
-        return WalletProcess(url, self._bus_url("wallet"), home, {"FELTRO_WALLET_STREAM_REPLICAS": str(BUS_SERVERS)})
+        return WalletProcess(url, self._bus_url("wallet"), home, {"FELTRO_WALLET_STREAM_REPLICAS": str(SERVERS)})
 
     def _make_replica(self, game: DrillGame, number: int, home: Path) -> GameProcess:
         name = f"{game.name}-{number}"
@@ -178,10 +172,10 @@ class DrilledPlatform:
     def targets(self) -> Targets:
         """What can be hurt."""
         processes = [*self.servers, *self.services]
-        links = [f"{client}–{server}" for client, server in self._links if not server.startswith("nats")]
-        buses = [f"{client}–nats" for client in self.services]
-        whole = [f"{EVERYTHING}–{server}" for server in ("postgres", "nats", "wallet")]
-        return Targets(processes, [*links, *buses, *whole], list(self.disks))
+        links = [f"{client}–{server}" for client, server in self._links if not server.startswith(BUS)]
+        buses = [f"{client}–{BUS}" for client in self.services]
+        whole = [f"{EVERYTHING}–{server}" for server in ("postgres", BUS, "wallet")]
+        return Targets(processes, [*links, *buses, *self._bus.links, *whole], list(self.disks))
 
     # -- running -------------------------------------------------------------------------------------------------------
 
@@ -189,7 +183,7 @@ class DrilledPlatform:
     async def running(self) -> AsyncIterator[None]:
         """Starts everything, and starts again what ends by itself, as a supervisor does."""
         supervision: asyncio.Task[None] | None = None
-        proxies = [proxy for proxies in self._links.values() for proxy in proxies]
+        proxies = [*self._bus.proxies, *(proxy for proxies in self._links.values() for proxy in proxies)]
         try:
             await asyncio.gather(*(proxy.start() for proxy in proxies))
             await asyncio.to_thread(self._postgres.initialise)
@@ -324,9 +318,10 @@ class DrilledPlatform:
     def _proxies(self, target: str) -> Iterable[FaultProxy]:
         wanted_client, wanted_server = target.split("–")
         for (client, server), proxies in self._links.items():
-            same_server = server == wanted_server or server.rpartition("-")[0] == wanted_server == "nats"
+            same_server = server == wanted_server or server.rpartition("-")[0] == wanted_server == BUS
             if same_server and wanted_client in {client, EVERYTHING}:
                 yield from proxies
+        yield from self._bus.between(wanted_client, wanted_server)
 
     async def ready(self, name: str) -> None:
         await self._process(name).ready()

@@ -70,11 +70,12 @@ class Caves:
             self._cents.pop(seat.session_id, None)
             return answer
 
-    async def release(self, account_id: str, session_id: str, cents: int, request_id: str) -> None:
-        """Gives a part of a cave back that was bought in and is not to be in play."""
+    async def release(self, account_id: str, session_id: str, cents: int, request_id: str) -> bool:
+        """Gives a part of a cave back that is not in play (any more); returns whether that has ended the session."""
         async with self._changing:
             answer = await self._wallet.cash_out(account_id, session_id, cents, request_id)
             self._cents[session_id] = answer.cave_cents
+            return answer.session_ended
 
     async def transfer_hand(
         self,

@@ -148,6 +148,9 @@ class Lineup(Protocol[Bets, Outcome]):
     def buy_in(self, seat: int, cents: int) -> Lineup[Bets, Outcome]:
         """Adds to a cave what was bought in; while its player is in a hand it waits for the end of that."""
 
+    def take_out(self, seat: int, cents: int) -> Lineup[Bets, Outcome]:
+        """Takes out of a cave what its player has got back who leaves, and cannot win any more in this hand."""
+
     def next_hand(self) -> tuple[Lineup[Bets, Outcome], Mapping[int, Bets] | None]:
         """Begins a hand with all who are dealt in, and returns what each brings; None if too few can play."""
 
@@ -184,6 +187,9 @@ class CaveRules(Rules[Bets, Outcome], Protocol[Bets, Outcome]):
 
         `last` is the hand before, whose button moves on; `dealt_in` is what seats have brought to a hand that goes on.
         """
+
+    def adopt(self, lineup: Lineup[Bets, Outcome]) -> Lineup[Bets, Outcome]:
+        """Returns a lineup as it goes on under these rules, which have come into force between two hands."""
 
     def hand_result(self, outcome: Outcome) -> HandResult:
         """Returns what a hand moved among the caves of those who were dealt in."""

@@ -34,7 +34,7 @@ from services.kit.table.caves.rules import (
 from services.kit.table.caves.settlement import HandSettlement
 from services.kit.table.caves.waiting import WaitingList
 from services.kit.table.configuration.catalogue import VersionedRules
-from services.kit.table.game import Bets, Outcome
+from services.kit.table.game import Bets, LosesEarly, Outcome
 from services.kit.table.hands.table import HandTable
 from services.kit.table.hands.times import recovered_within
 from services.kit.table.journal.entries import ActedBy, Journal, JournalStake
@@ -103,6 +103,8 @@ class CaveTable(HandTable[Bets, Outcome]):
         self._letting_go: asyncio.Task[None] | None = None
         # Sessions that were cashed out since the last hand: each once, whatever has become of it.
         self._cashed_out: set[str] = set()
+        # What those have got back in the hand under way who have folded and leave, by session.
+        self._taken_out: dict[str, int] = {}
         self._lineup: Lineup[Bets, Outcome] = _rules(dependencies.host.rules_in_force()).lineup(
             _last_outcome(found, _rules(dependencies.host.rules_in_force())), _dealt_in(found.resumed)
         )
@@ -149,11 +151,14 @@ class CaveTable(HandTable[Bets, Outcome]):
             for each in self._lineup.seats()
         ]
 
-    def _tell_seats(self) -> None:
+    def _tell_caves(self) -> None:
         """Tells everybody what is in the caves and how their players take part, and keeps that on record."""
         changed = events_pb2.CavesChanged(caves=self._caves_at_seats(), waiting=len(self._waiting))
         self._publish(events_pb2.TableEvent(caves_changed=changed))
         self._keep()
+
+    def _tell_seats(self) -> None:
+        self._tell_caves()
 
     def own_cave(self, player_id: str) -> table_pb2.OwnCave | None:
         seat = self._seating.seat_of(player_id)
@@ -234,7 +239,7 @@ class CaveTable(HandTable[Bets, Outcome]):
         for number in known.keys() - taken:
             self._lineup = self._lineup.leave(number)
         if self._lineup is not before:
-            self._tell_seats()
+            self._tell_caves()
         self._follow_waiting()
 
     # -- who waits for a seat ----------------------------------------------------------------------------------------
@@ -280,7 +285,7 @@ class CaveTable(HandTable[Bets, Outcome]):
                     events_pb2.OwnViewChanged(table_id=self.table_id, player_id=player_id, waiting=place)
                 )
         self._told_places = places
-        self._tell_seats()
+        self._tell_caves()
         self.wake()
 
     def _want_kept_seats(self) -> None:
@@ -309,7 +314,7 @@ class CaveTable(HandTable[Bets, Outcome]):
             self._departures.forget(seat.player_id)
             if not self._is_short(seat.number):
                 self._fill_by.pop(seat.session_id, None)
-            self._tell_seats()
+            self._tell_caves()
             self.wake()
         return answer
 
@@ -321,7 +326,7 @@ class CaveTable(HandTable[Bets, Outcome]):
         before, seat = self._lineup, self._seat_of(player_id)
         self._lineup = before.set_presence(seat.number, presence, self._clock.now(), posts=posts)
         if self._lineup is not before:
-            self._tell_seats()
+            self._tell_caves()
             self.wake()
         return next(each for each in self._caves_at_seats() if each.seat == seat.number)
 
@@ -349,7 +354,7 @@ class CaveTable(HandTable[Bets, Outcome]):
         before = self._lineup
         self._lineup = before.end_rests(self._clock.now())
         if self._lineup is not before:
-            self._tell_seats()
+            self._tell_caves()
         self._follow_waiting()
 
     def _bank_of(self, seat: int) -> timedelta:
@@ -365,6 +370,7 @@ class CaveTable(HandTable[Bets, Outcome]):
     async def _wait_for_next_round(self) -> bool:
         while not self._handing_over:
             await self._let_all_go()
+            self._follow_rules()
             closed_reason = self._host.closed_reason()
             self._publish_idle_phase(closed_reason)
             if closed_reason is None and self._seating and not self._publisher.full:
@@ -375,13 +381,21 @@ class CaveTable(HandTable[Bets, Outcome]):
             await self._wait(None if not self._publisher.full else BUS_CHECK_EVERY_S)
         return False
 
+    def _follow_rules(self) -> None:
+        """Plays by the specific rules that have come into force since the last hand (`806/2015:R3`)."""
+        in_force = self._host.rules_in_force()
+        if in_force.version.version != self._configured.version.version:
+            self._configured = in_force
+            self._lineup = _rules(in_force).adopt(self._lineup)
+            self._tell_caves()
+
     def _let_go(self) -> None:
         """Begins to give caves back to players who leave and are in no hand, whatever others play (`806/2015:10`)."""
         if self._letting_go is not None and self._letting_go.done():
             ended, self._letting_go = self._letting_go, None
             # What has failed there fails the table, as if it had waited for it.
             ended.result()
-        if self._letting_go is None and self._free_to_go():
+        if self._letting_go is None and (self._free_to_go() or self._folded_to_go()):
             self._letting_go = asyncio.create_task(self._cash_out_leaving())
             self._letting_go.add_done_callback(lambda _: self._changed.set())
 
@@ -392,33 +406,79 @@ class CaveTable(HandTable[Bets, Outcome]):
         if self._letting_go is not None:
             await asyncio.wait([self._letting_go])
             self._let_go()
+        self._taken_out.clear()
 
     def _free_to_go(self) -> list[Seat]:
         """Returns the seats of players who leave and whose caves no hand can change any more."""
-        in_hand: Collection[int] = () if self._round is None else self._brought
         return [
             seat
             for seat in self._seating.seats()
             if self._seating.is_ending(seat.player_id)
             and seat.session_id not in self._cashed_out
-            and seat.number not in in_hand
+            and not self._is_in_hand(seat)
             and not self._has_place(seat.number)
         ]
 
+    def _folded_to_go(self) -> list[tuple[Seat, int]]:
+        """Returns the seats of players who leave and have folded, with what they have bet in the hand under way."""
+        hand = self._hand
+        if hand is None or not isinstance(hand.dealt, LosesEarly):
+            return []
+        seats = [
+            (seat, hand.dealt.lost_cents(seat.number))
+            for seat in self._seating.seats()
+            if self._seating.is_ending(seat.player_id)
+            and seat.session_id not in self._taken_out
+            and self._is_in_hand(seat)
+        ]
+        return [(seat, lost_cents) for seat, lost_cents in seats if lost_cents is not None]
+
+    def _is_in_hand(self, seat: Seat) -> bool:
+        """Whether a cave was brought to the hand under way from this seat, folded or not."""
+        return self._round is not None and seat.number in self._brought
+
     async def _cash_out_leaving(self) -> None:
         """Gives caves back, which ends the sessions of their players."""
+        for seat, lost_cents in self._folded_to_go():
+            await self._take_out(seat, lost_cents)
         for seat in self._free_to_go():
             if cents := self._caves.cents_of(seat.session_id):
-                # On record before it is theirs: who comes back soon has to bring as much (A-18).
-                self._departures.note(seat.player_id, cents, self._clock.now())
-                self._keep()
-                await self._record.flush()
+                await self._note_departure(seat, cents + self._taken_out.get(seat.session_id, 0))
             answer = await self._caves.cash_out(seat)
             self._cashed_out.add(seat.session_id)
             if answer.session_ended:
                 self._fill_by.pop(seat.session_id, None)
                 self._seating.free_seats([seat.session_id])
                 self._follow_seats()
+
+    async def _take_out(self, seat: Seat, lost_cents: int) -> None:
+        """Gives the cave of a player back who has folded and leaves, but for what they have lost.
+
+        That is the transfer's of the hand, whose end is the end of their session, too. In a void hand it goes back.
+        """
+        hand = self._hand
+        cents = self._caves.cents_of(seat.session_id) - lost_cents
+        self._taken_out[seat.session_id] = cents
+        if hand is None or cents <= 0:
+            return
+        await self._note_departure(seat, cents)
+        request_id = f"{hand.round_id}.{seat.number}:take-out"
+        if await self._caves.release(seat.account_id, seat.session_id, cents, request_id):
+            # Who has bet nothing has nothing to wait for, but the hand names their seat until it ends.
+            self._end_session(seat.player_id, seat.session_id)
+        if self._hand is hand and self._has_place(seat.number):
+            self._lineup = self._lineup.take_out(seat.number, cents)
+            self._tell_caves()
+
+    async def _note_departure(self, seat: Seat, cents: int) -> None:
+        """Notes on record what a player takes away, before it is theirs: who comes back soon has to bring as much."""
+        self._departures.note(seat.player_id, cents, self._clock.now())
+        self._keep()
+        await self._record.flush()
+
+    def _awaits_result(self, player_id: str) -> bool:
+        seat = self._seating.seat_of(player_id)
+        return seat is not None and self._is_in_hand(seat)
 
     # -- hands -------------------------------------------------------------------------------------------------------
 
@@ -464,7 +524,7 @@ class CaveTable(HandTable[Bets, Outcome]):
         for session_id in result.sessions.ending_session_ids:
             self._seating.note_ending(session_id)
         self._follow_seats()
-        self._tell_seats()
+        self._tell_caves()
 
 
 def _rules(versioned: VersionedRules[Bets, Outcome]) -> CaveRules[Bets, Outcome]:

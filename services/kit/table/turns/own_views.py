@@ -9,7 +9,7 @@ from typing import Generic
 
 from google.protobuf.message import Message
 
-from feltro.table.v1 import events_pb2
+from feltro.table.v1 import events_pb2, types_pb2
 from services.kit import background
 from services.kit.refusal import Refused
 from services.kit.table.encoding import packed
@@ -88,6 +88,12 @@ class OwnViews(Generic[Bets, Outcome]):
         if view is None and not self._told.get(player_id):
             return
         turn = self._hand.turn_message()
+        # To those who are asked the same is told again at the next turn: it is another question.
+        asked = 0 if turn is None or not self._is_asked(player_id, turn) else turn.turn
+        payload = b"" if view is None else b"%d %b" % (asked, view.SerializeToString(deterministic=True))
+        if self._told.get(player_id, b"") == payload:
+            return
+        self._told[player_id] = payload
         changed = events_pb2.OwnViewChanged(
             table_id=self._table_id,
             round_id=self._hand.round_id,
@@ -95,7 +101,7 @@ class OwnViews(Generic[Bets, Outcome]):
             own_view=None if view is None else packed(view),
             player_id=player_id,
         )
-        payload = b"" if view is None else changed.SerializeToString()
-        if self._told.get(player_id, b"") != payload:
-            self._told[player_id] = payload
-            self._publisher.publish(changed)
+        self._publisher.publish(changed)
+
+    def _is_asked(self, player_id: str, turn: types_pb2.Turn) -> bool:
+        return any(stake.seat in turn.seats for stake in self._hand.stakes_of(player_id))

@@ -1,7 +1,8 @@
 // What the player alone may see of the round and decide in it.
 //
 // It comes with the player's seat, and by a message of its own when it changes, before or after the event that changes the
-// round. It counts for the turn that it names. A player who is asked and was told nothing asks for it.
+// round. What the player may decide counts for the turn that it names; what they may see stays so until they are told
+// otherwise. A player who is asked and was told nothing asks for it.
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import type { OwnSeat, OwnViewChanged, TableSnapshot } from "../../api/messages";
 
@@ -21,8 +22,10 @@ interface Ports {
 }
 
 export class OwnView {
-  /** Null while there is nothing that the player alone may see. */
+  /** Null while there is nothing that the player alone may see and decide in this turn. */
   readonly view: ReadonlySignal<NonNullable<OwnSeat["own_view"]> | null>;
+  /** What the player was told last in this round, whichever turn it was. */
+  readonly seen: ReadonlySignal<NonNullable<OwnSeat["own_view"]> | null>;
   /** The player may decide now. */
   readonly asked: ReadonlySignal<boolean>;
   /** The turn for which the seat was read: once is enough. */
@@ -30,11 +33,13 @@ export class OwnView {
   private readonly told = signal<Told | null>(null);
 
   constructor(private readonly ports: Ports) {
-    this.view = computed(() => {
-      const round = ports.snapshot.value?.round;
+    this.seen = computed(() => {
       const told = this.told.value;
-      if (!told || told.round_id !== round?.round_id || told.turn !== (round.turn?.turn ?? 0)) return null;
-      return told.view ?? null;
+      return told && told.round_id === ports.snapshot.value?.round?.round_id ? (told.view ?? null) : null;
+    });
+    this.view = computed(() => {
+      const turn = ports.snapshot.value?.round?.turn?.turn ?? 0;
+      return this.told.value?.turn === turn ? this.seen.value : null;
     });
     this.asked = computed(() => {
       const seat = ports.seat.value?.seat;

@@ -39,10 +39,16 @@ test("a message may come before the event of its turn, or after it", () => {
   expect(own.view.value).toEqual({ name: "second" });
 });
 
+test("what was told at an earlier turn is still seen, but decides nothing", () => {
+  own.changed(told(1, "first"));
+  snapshot.value = inTurn(2, 2);
+  expect([own.seen.value, own.view.value]).toEqual([{ name: "first" }, null]);
+});
+
 test("nothing of an earlier round is shown", () => {
   own.changed(told(1, "first"));
   snapshot.value = { round: { round_id: "t.2", turn: { turn: 1, seats: [2] } } } as unknown as TableSnapshot;
-  expect(own.view.value).toBeNull();
+  expect([own.seen.value, own.view.value]).toEqual([null, null]);
 });
 
 test("after messages may have been missed, a player who is asked reads again", () => {

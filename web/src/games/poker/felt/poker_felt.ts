@@ -125,9 +125,9 @@ export class PokerFelt {
     };
   }
 
-  /** What the player alone sees comes with each turn; their cards stay the same throughout the hand. */
+  /** Their own cards stay the same throughout the hand, also when the player has folded. */
   private keepOwnCards(): void {
-    const view = this.table.own.view.value as Partial<OwnView> | null;
+    const view = this.table.own.seen.value as Partial<OwnView> | null;
     const round_id = this.table.snapshot.value?.round?.round_id;
     const kept = this.ownCards.peek();
     if (!view?.cards?.length || !round_id) return;
