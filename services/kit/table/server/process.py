@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic
@@ -209,16 +209,8 @@ class GameProcess(Generic[Bets, Outcome]):
             )
         )
 
-        def open_tournament(placement_id: str) -> OwnedChipTables[Bets, Outcome]:
-            assert tournaments is not None  # noqa: S101 - the game's configurations allow no tournament otherwise
-            return OwnedChipTables(placement_id, dependencies, tournaments.director_of)
-
-        async def placement_ids() -> frozenset[str]:
-            """Leaves out tournaments that are over: nobody runs them any more."""
-            return catalogue.placement_ids() - (frozenset() if tournaments is None else await facts.closed())
-
         registry: TableRegistry[Bets, Outcome] = TableRegistry(
-            dependencies, catalogue.placement_ids, address_of, None if tournaments is None else open_tournament
+            dependencies, catalogue.placement_ids, address_of, _tournament_tables(dependencies, tournaments)
         )
         history = RoundHistory(reading)
         commands = GameCommands(
@@ -259,7 +251,7 @@ class GameProcess(Generic[Bets, Outcome]):
             game.name,
             secrets.token_hex(8),
             settings.advertised(server.port),
-            placement_ids,
+            _placement_ids(catalogue, facts, tournaments),
             registry.open_group,
             seated_here=registry.seated_counts,
             is_unheard=lambda: publishing.is_late,
@@ -331,6 +323,27 @@ class GameProcess(Generic[Bets, Outcome]):
 
 def _kind_of(game: Game[Bets, Outcome]) -> TableKind[Bets, Outcome]:
     return CaveTables() if wallet_types.PLAY_POKER in game.plays else BankedTables()
+
+
+def _tournament_tables(
+    dependencies: RuntimeDependencies[Bets, Outcome], tournaments: TournamentHost | None
+) -> Callable[[str], OwnedChipTables[Bets, Outcome]] | None:
+    """Returns what creates the tables of a tournament; None for a game without tournaments."""
+    if tournaments is None:
+        return None
+    director_of = tournaments.director_of
+    return lambda placement_id: OwnedChipTables(placement_id, dependencies, director_of)
+
+
+def _placement_ids(
+    catalogue: CatalogueCache[Bets, Outcome], facts: PostgresFacts, tournaments: TournamentHost | None
+) -> Callable[[], Coroutine[None, None, frozenset[str]]]:
+    """Returns what lists the placements of a game; tournaments that are over are run by nobody any more."""
+
+    async def call() -> frozenset[str]:
+        return catalogue.placement_ids() - (frozenset() if tournaments is None else await facts.closed())
+
+    return call
 
 
 def _wake(registry: TableRegistry[Bets, Outcome], tournaments: TournamentHost | None) -> None:

@@ -7,8 +7,8 @@ tournament stands follows from its facts and is kept for lists alone: it is repl
 
 from alembic import context, op
 
-revision = "0007"
-down_revision = "0006"
+revision = "0008"
+down_revision = "0007"
 
 _TABLES = """
 CREATE TABLE tournament_facts (
