@@ -62,9 +62,6 @@ class WalletClient:
         self.wallet: wallet_pb2_grpc.WalletServiceAsyncStub = wallet_pb2_grpc.WalletServiceStub(channel)
         self.sessions: session_pb2_grpc.SessionServiceAsyncStub = session_pb2_grpc.SessionServiceStub(channel)
         self.complaints: complaint_pb2_grpc.ComplaintServiceAsyncStub = complaint_pb2_grpc.ComplaintServiceStub(channel)
-        self.tournaments: tournament_pb2_grpc.TournamentMoneyServiceAsyncStub = (
-            tournament_pb2_grpc.TournamentMoneyServiceStub(channel)
-        )
         self.audit: audit_pb2_grpc.AuditServiceAsyncStub = audit_pb2_grpc.AuditServiceStub(channel)
         self.audit_intake: audit_pb2_grpc.AuditIntakeServiceAsyncStub = audit_pb2_grpc.AuditIntakeServiceStub(channel)
         self.platform: platform_pb2_grpc.PlatformServiceAsyncStub = platform_pb2_grpc.PlatformServiceStub(channel)

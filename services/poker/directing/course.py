@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from services.kit.table.journal.tournament_facts import JournalledFact
+from services.kit.table.journal.tournament_entries import JournalledFact
 from services.poker.directing.books import Books, Paid, WalletPayOut, copy_of
 from services.poker.directing.fact_messages import Payment, read_fact
 from services.poker.tournament.price import Price

@@ -26,7 +26,7 @@ from services.kit.randomness.tape import TapeExhausted
 from services.kit.refusal import Refused
 from services.kit.table import refusals as table_refusals
 from services.kit.table.chips.seam import ChipTables
-from services.kit.table.journal.tournament_facts import FactJournal, JournalledFact, JournalledRequest, KeptSummary
+from services.kit.table.journal.tournament_entries import FactJournal, JournalledFact, JournalledRequest, KeptSummary
 from services.kit.table.wallet.tournament_wallet import TournamentMoney, TournamentWallet
 from services.poker import tournament_hands
 from services.poker.directing import views

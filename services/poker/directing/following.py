@@ -12,27 +12,16 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 
 from feltro.poker.v1 import tournament_pb2
 from feltro.table.v1 import events_pb2
-from feltro.wallet.v1 import tournament_pb2 as wallet_tournament
 from services.kit.table.chips.seam import ChipTable, ChipTables, Destination, HandToPlay, SeatedPlayer, table_id_of
 from services.kit.table.wallet.tournament_wallet import TournamentWallet
-from services.poker.directing.books import Books, WalletAward
+from services.poker.directing.award_messages import award_message
+from services.poker.directing.books import Books
 from services.poker.directing.course import Step, Transfer
 from services.poker.directing.views import moment_of, table_notice
-from services.poker.tournament.money.awards import Why
 from services.poker.tournament.running import orders
 from services.poker.tournament.running.orders import Order
 from services.poker.tournament.running.state import Phase, Tournament
 from services.poker.tournament.tables.lineup import RunningHand
-
-_REASONS = {
-    Why.PRIZE: wallet_tournament.AWARD_REASON_PRIZE,
-    Why.BOUNTY: wallet_tournament.AWARD_REASON_BOUNTY,
-    Why.OWN_BOUNTY: wallet_tournament.AWARD_REASON_BOUNTY,
-    Why.UNREGISTERED: wallet_tournament.AWARD_REASON_REFUND,
-    Why.TOO_LATE: wallet_tournament.AWARD_REASON_REFUND,
-    Why.ENTRY_BACK: wallet_tournament.AWARD_REASON_REFUND,
-    Why.SHARE_BY_CHIPS: wallet_tournament.AWARD_REASON_CANCELLATION_SHARE,
-}
 
 
 class OwnNotices(Protocol):
@@ -90,7 +79,7 @@ class Follower:
     async def pay(self, transfer: Transfer) -> None:
         """Pays a transfer; one that was paid before is not paid again (G3)."""
         pay_out = transfer.pay_out
-        awards = [_award(each) for each in pay_out.awards]
+        awards = [award_message(each) for each in pay_out.awards]
         await self._wallet.pay_out(transfer.request_id, awards, pay_out.overlay_cents, pay_out.shortfall_cents)
 
     async def close_tables(self) -> None:
@@ -218,13 +207,3 @@ def _set_rank(notice: tournament_pb2.OwnTournamentNotice, first: int, last: int)
 
 def _hand(hand: RunningHand) -> HandToPlay:
     return HandToPlay(hand.number, hand.positions.seats, hand.positions.stacks, hand.level)
-
-
-def _award(each: WalletAward) -> wallet_tournament.Award:
-    award = each.award
-    return wallet_tournament.Award(
-        account_id=each.account_id,
-        reason=_REASONS[award.why],
-        amount_cents=award.cents,
-        refunded_request_id=each.refunded,
-    )

@@ -1,4 +1,4 @@
-"""The wallet and one replica of poker for all tests of this folder; at the end hands are replayed and the ledger audited."""
+"""The wallet and one replica of poker for these tests; at the end hands are replayed and the ledger audited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The real wallet and poker of one test, with a client of its tournaments; the owner can be killed and started again."""
+"""The real wallet and poker, with a client of its tournaments; the owner can be killed and started again."""
 
 from __future__ import annotations
 
@@ -175,6 +175,12 @@ class TournamentDriver:
     async def until_over(self, tournament_id: str) -> tournament_pb2.TournamentSummary:
         return await self.until(tournament_id, lambda seen: seen.HasField("ended_at"))
 
+    async def until_closed(self, tournament_id: str) -> None:
+        """Waits until nobody runs the tournament any more: it is closed in the wallet."""
+        async with asyncio.timeout(TIMEOUT_S):
+            while not (await self.pool(tournament_id)).HasField("closed_at"):
+                await asyncio.sleep(0.05)
+
     async def again(self, call: Callable[[], Awaitable[T]]) -> T:
         """Sends a call until it is answered by whoever owns the tournament."""
         async with asyncio.timeout(TIMEOUT_S):
@@ -186,4 +192,3 @@ class TournamentDriver:
                     if not gone and refusal_reason(failed) not in _AGAIN:
                         raise
                 await asyncio.sleep(0.05)
-

@@ -1,4 +1,4 @@
-"""The world of a simulated tournament: its journal, its tables that play by lot, and owners that can die at any moment."""
+"""The world of a simulated tournament: its journal, tables that play by lot, and owners that can die at any moment."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from services.kit.randomness.source import Randomness
 from services.kit.refusal import Refused
 from services.kit.table.chips.seam import Destination, HandReporter, HandToPlay, SeatedPlayer
 from services.kit.table.fencing import StaleOwner
-from services.kit.table.journal.tournament_facts import JournalledFact, JournalledRequest, KeptSummary
+from services.kit.table.journal.tournament_entries import JournalledFact, JournalledRequest, KeptSummary
 from services.kit.table.refusals import TableRefused
 from services.kit.table.wallet.client import WalletUnanswered
 from services.poker.directing.course import Course, Step, replay
@@ -182,6 +182,9 @@ class World:
         if isinstance(answer, Refused):
             return answer
         return kinds.get(what, tournament_pb2.RegisterResponse).FromString(answer)
+
+    async def decline(self, player_id: str) -> None:
+        await self.ask(lambda director: director.decline_rebuy(player_id))
 
     async def unregister(self, player_id: str, request_id: str) -> bytes | Refused:
         content = digest(tournament_pb2.UnregisterRequest(tournament_id=TOURNAMENT_ID))

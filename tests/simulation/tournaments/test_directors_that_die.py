@@ -58,7 +58,7 @@ async def plays_out(world: World) -> None:
             if number % 4:
                 await world.buy(Purchase.REBUY, player_id, f"rebuy-{second}")
             else:
-                await world.ask(lambda director, player_id=player_id: director.decline_rebuy(player_id))
+                await world.decline(player_id)
         if state.is_break and second % 10 == 0:
             for entry in state.playing[:3]:
                 await world.buy(Purchase.ADDON, entry.player, f"addon-{entry.number}")

@@ -190,9 +190,6 @@ class GameProcess(Generic[Bets, Outcome]):
             lease = placement.owner(placement_id)
             return None if lease is None else lease.address
 
-        def seated(placement_id: str) -> int:
-            return placement.seated(placement_id)
-
         facts = PostgresFacts(reading)
         tournaments = self._definition.tournaments and self._definition.tournaments(
             TournamentParts(
@@ -232,7 +229,7 @@ class GameProcess(Generic[Bets, Outcome]):
                     wallet,
                     registrar,
                     clock,
-                    seated,
+                    lambda placement_id: placement.seated(placement_id),  # noqa: PLW0108 - there is no placement yet
                     settings.entropy_keys(),
                 ),
                 *self._definition.services(commands),

@@ -119,6 +119,10 @@ class TournamentWallet:
 
     async def paid_out(self) -> set[str]:
         """Returns the requests by which awards were paid."""
+        return {paid.request_id for paid in await self.awards()}
+
+    async def awards(self) -> list[tournament_pb2.TournamentAward]:
+        """Returns what was paid out, oldest first."""
 
         async def get_page(
             request: tournament_pb2.ListTournamentAwardsRequest,
@@ -126,4 +130,4 @@ class TournamentWallet:
             return await retry_until_answered(lambda: self.wallet.list_tournament_awards(request))
 
         request = tournament_pb2.ListTournamentAwardsRequest(tournament_id=self._id, page_size=PAGE_SIZE)
-        return {paid.request_id async for page in pages(get_page, request) for paid in page.awards}
+        return [paid async for page in pages(get_page, request) for paid in page.awards]
