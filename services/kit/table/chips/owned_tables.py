@@ -119,9 +119,15 @@ class OwnedChipTables(Generic[Bets, Outcome]):
         table = self._tables.get(number)
         if table is None:
             table = self._tables[number] = InnerTable(self.placement_id, number, self._open_live)
-            task = self._tasks[number] = asyncio.create_task(table.run())
+            task = self._tasks[number] = asyncio.create_task(self._run_table(table))
             task.add_done_callback(lambda done: self._table_ended(number, done))
         return table
+
+    async def _run_table(self, table: InnerTable[Bets, Outcome]) -> None:
+        """Runs a table until it is closed or handed over."""
+        await table.run()
+        if (publisher := self._publishers.pop(table.table_id, None)) is not None:
+            await close_publisher(publisher)
 
     # -- what tables report ------------------------------------------------------------------------------------------
 
