@@ -55,7 +55,7 @@ def brought_message(brought: Brought) -> poker_pb2.SeatInHand:
         cave_cents=brought.cave_cents,
         button=brought.button,
         posts=brought.posts,
-        hand=brought.hand,
+        hand_no=brought.hand,
         level=brought.level,
         time_bank_ms=brought.time_bank_ms,
     )
@@ -64,7 +64,7 @@ def brought_message(brought: Brought) -> poker_pb2.SeatInHand:
 def read_brought(message: bytes) -> Brought:
     read = poker_pb2.SeatInHand.FromString(message)
     return Brought(
-        read.seat, read.cave_cents, read.button, read.posts, read.hand, read.level, read.time_bank_ms
+        read.seat, read.cave_cents, read.button, read.posts, read.hand_no, read.level, read.time_bank_ms
     )  # fmt: skip
 
 

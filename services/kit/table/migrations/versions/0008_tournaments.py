@@ -104,6 +104,10 @@ def _run(statements: str) -> None:
 
 def upgrade() -> None:
     _run(_TABLES)
+    op.execute(
+        "CREATE TRIGGER tournament_summaries_stay BEFORE DELETE OR TRUNCATE ON tournament_summaries"
+        " FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()"
+    )
     for table in ("tournament_facts", "tournament_requests"):
         op.execute(
             f"CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table}"
