@@ -3,6 +3,8 @@
 SHELL := /bin/sh
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
+# Where a machine forbids it, each of the hundreds of processes of a test run would compile all our modules again.
+unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help hooks run web audit replay test coverage test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge bench-games bench-poker poker-hands ci environment test-containers images compose-secrets kubernetes-secrets test-cluster test-manifests test-monitoring drill
 
 IN := .venv/bin/python

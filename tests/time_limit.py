@@ -58,8 +58,9 @@ def time_limit(name: str, seconds: float) -> Iterator[None]:
     # Stopped first, so that each handler is called for its own timer alone.
     previous_timer = signal.setitimer(signal.ITIMER_REAL, 0)
     previous_handler = signal.signal(signal.SIGALRM, fail)
-    signal.setitimer(signal.ITIMER_REAL, seconds, REPEAT_S)
     try:
+        # Within: the time may be over before anything else is done.
+        signal.setitimer(signal.ITIMER_REAL, seconds, REPEAT_S)
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

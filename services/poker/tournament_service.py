@@ -46,6 +46,9 @@ class PokerTournaments:
         self._over: OrderedDict[str, Course] = OrderedDict()
         self.service = TournamentService(self)
 
+    async def closed(self) -> frozenset[str]:
+        return await self.parts.facts.closed()
+
     def director_of(self, tournament_id: str) -> TournamentDirector:
         director = TournamentDirector(tournament_id, self.configuration_of(tournament_id), self._dependencies)
         self._directors = {each: kept for each, kept in self._directors.items() if not kept.has_ended}

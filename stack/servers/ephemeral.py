@@ -24,6 +24,7 @@ from stack.games import GAMES
 from stack.processes.child import ChildProcess
 from stack.servers.nats import BusPasswords, EmbeddedNats
 from stack.servers.postgres import EmbeddedPostgres
+from stack.servers.scratch import scratch_folder
 
 # Of every user of the NATS servers of this process; the games that have users there.
 PASSWORD = secrets.token_hex(16)
@@ -88,7 +89,8 @@ def make_seed(
 
 
 def _new_postgres(settings: Mapping[str, str] | None, seed: Path | None = None) -> tuple[EmbeddedPostgres, Path]:
-    home = _home("postgres")
+    # One without fsync is to survive its processes, and nothing else: it may be in memory.
+    home = _home("postgres", scratch_folder() if (settings or {}).get("fsync") == "off" else None)
     server = EmbeddedPostgres(home, free_port(), settings, seed=seed)
     server.initialise()
     return server, home / "log"
@@ -177,8 +179,8 @@ def _own_ports() -> Iterator[int]:
     raise RuntimeError(f"All blocks of ports from {PORTS.start} to {PORTS.stop} are in use.")
 
 
-def _home(name: str) -> Path:
-    home = Path(tempfile.mkdtemp(prefix=f"feltro-{name}-"))
+def _home(name: str, folder: str | None = None) -> Path:
+    home = Path(tempfile.mkdtemp(prefix=f"feltro-{name}-", dir=folder))
     # Passable, not readable: under root PostgreSQL runs as another user, who must reach its data in here.
     home.chmod(0o711)
     return home

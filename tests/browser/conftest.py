@@ -17,6 +17,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect, sync_playwright
 
 from stack.processes import leftovers
+from stack.servers.scratch import scratch_folder
 from tests.system.platform import Platform
 from tools import web
 
@@ -96,7 +97,7 @@ def build_front_end() -> None:
 def platform() -> Iterator[Platform]:
     """The platform as `make run` starts it, with the front-end built from the sources."""
     build_front_end()
-    with tempfile.TemporaryDirectory(prefix="feltro-") as folder:
+    with tempfile.TemporaryDirectory(prefix="feltro-", dir=scratch_folder()) as folder:
         Path(folder).chmod(0o711)
         made = Platform(Path(folder) / "data")
         made.start()

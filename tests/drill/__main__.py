@@ -16,6 +16,7 @@ from stack.settings import ROOT
 from tests.drill import report
 from tests.drill.drill import Drill, Plan, Result
 from tests.drill.platform.disks import can_mount
+from tests.drill.platform.earlier import NoSuchRelease
 from tests.drill.platform.processes import NotStarted
 
 # Beyond the time of the faults: starting, the last recovery, closing and comparing; then the drill is given up.
@@ -30,6 +31,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="repeats the schedule of an earlier drill")
     parser.add_argument("--longest", type=float, default=4.0, help="how long one fault lasts at most, in seconds (4)")
     parser.add_argument("--only", default="", help="only the steps that say this, such as 'SIGKILL wallet'")
+    parser.add_argument("--from", dest="earlier", default="", help="the revision that runs first, and is replaced")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "drill", help="where the record goes")
     chosen = parser.parse_args()
     if chosen.bots < 1 or chosen.seconds <= 0 or chosen.longest <= 1:
@@ -39,8 +41,9 @@ def main() -> int:
     if without_disks:
         print(f"No disk will be filled: {without_disks}.", flush=True)
     plan = Plan(
-        seed, chosen.seconds, chosen.bots, chosen.longest, chosen.folder / str(seed), without_disks, chosen.only
-    )
+        seed, chosen.seconds, chosen.bots, chosen.longest, chosen.folder / str(seed), without_disks, chosen.only,
+        chosen.earlier,
+    )  # fmt: skip
     shutil.rmtree(plan.folder, ignore_errors=True)
     result = _run(plan)
     if result is None:
@@ -64,7 +67,7 @@ def _run(plan: Plan) -> Result | None:
     except TimeoutError:
         print("The drill did not end in time.", file=sys.stderr)
         return None
-    except NotStarted as failed:
+    except (NotStarted, NoSuchRelease) as failed:
         print(f"The platform did not start: {failed}", file=sys.stderr)
         return None
     finally:

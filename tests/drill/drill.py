@@ -19,6 +19,7 @@ from tests.drill.checks.findings import Check
 from tests.drill.checks.memory import Memory, check_memory, memories
 from tests.drill.checks.recovery import MONEY_MOVES, Injury, Recovery, check_recovery, recoveries
 from tests.drill.evidence import platform_checks, records_agree
+from tests.drill.platform.earlier import EarlierRelease
 from tests.drill.platform.processes import DrilledPlatform
 from tests.drill.play.bots import Bot, Cashier, deposit
 from tests.drill.play.calls import Calls
@@ -27,6 +28,7 @@ from tests.drill.play.watching import Audience
 from tests.drill.recorder import ANSWERED, Recorder
 from tests.drill.schedule import only, schedule
 from tests.drill.surgeon import Surgeon
+from tests.drill.upgrade import upgrade
 
 # More than a bot can lose.
 STARTING_CENTS = 10**8
@@ -52,6 +54,8 @@ class Plan:
     """Why no disk is filled; empty where disks are."""
     only: str = ""
     """Words that a step has to say to be carried out."""
+    earlier: str = ""
+    """The revision to begin with; empty is this one."""
 
 
 @dataclass
@@ -83,9 +87,14 @@ class Drill:
         self.plan = plan
         self.recorder = Recorder(plan.folder)
         self.audience = Audience(self.recorder)
-        self.games: tuple[DrillGame, ...] = games()
+        earlier = EarlierRelease(plan.earlier, home / "earlier") if plan.earlier else None
+        self.games: tuple[DrillGame, ...] = tuple(
+            game for game in games() if earlier is None or earlier.has_game(game.name)
+        )
         hours = plan.seconds / 3600
-        self.platform = DrilledPlatform(home, self.games, with_disks=not plan.without_disks, hours=hours)
+        self.platform = DrilledPlatform(
+            home, self.games, with_disks=not plan.without_disks, hours=hours, earlier=earlier
+        )
         self.injuries: list[Injury] = []
         self._dice = Random(plan.seed)
         self._bots: list[Bot] = []
@@ -108,13 +117,18 @@ class Drill:
             self.tell("everything is ready")
             began = time.time()
             await self._wait_for_money(began)
-            await self._hurt_until(began + self.plan.seconds)
+            upgraded = [await self._upgrade()] if self.plan.earlier else []
+            await self._hurt_until(time.time() + self.plan.seconds)
             ended = time.time()
             self.tell("closing: the bots finish their rounds")
             closed = await self._close(players)
             statuses = await self.platform.stop_games()
             self.tell("the games have stopped; comparing the records")
-            checks = [closed, *await records_agree(self.platform, self.recorder, self.audience, self._read_balances)]
+            checks = [
+                *upgraded,
+                closed,
+                *await records_agree(self.platform, self.recorder, self.audience, self._read_balances),
+            ]
             checks += await platform_checks(self.platform)
         told_gaps = sum(bot.watcher.order.told_gaps for bot in self._bots)
         checks += self.audience.finish(told_gaps)
@@ -197,6 +211,12 @@ class Drill:
         except Exception as failed:  # noqa: BLE001 - whatever it is, it is told
             self._crashed.append(f"{name}: {type(failed).__name__}: {failed}")
             self.tell(f"a client has failed: {self._crashed[-1]}")
+
+    async def _upgrade(self) -> Check:
+        check = await upgrade(self.platform, self.tell)
+        if not await self._wait_for_money(time.time()):
+            check.violate("a table does not move money with this release")
+        return check
 
     # -- hurting -------------------------------------------------------------------------------------------------------
 

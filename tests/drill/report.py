@@ -64,7 +64,9 @@ def again(result: Result) -> str:
     """The arguments that repeat the drill."""
     plan = result.plan
     only = f" --only '{plan.only}'" if plan.only else ""
-    return f"--seed {plan.seed} --seconds {plan.seconds:.0f} --bots {plan.bots} --longest {plan.longest_s:g}{only}"
+    earlier = f" --from {plan.earlier}" if plan.earlier else ""
+    asked = f"--seed {plan.seed} --seconds {plan.seconds:.0f} --bots {plan.bots} --longest {plan.longest_s:g}"
+    return f"{asked}{only}{earlier}"
 
 
 def summary(result: Result) -> str:

@@ -60,20 +60,15 @@ class SoloPlayer:
             round_id = await self._bet()
             if not self.game.decides:
                 return
-            await self._close_betting(round_id)
-            if await self._question(round_id) is not None:
+            if await self._close_betting(round_id) and await self._question(round_id) is not None:
                 return
-            # A blackjack has ended the round with nothing to decide.
+            # A blackjack has ended the round with nothing to decide, or the table was taken over before the deal.
 
     async def finish_round(self) -> None:
         """Plays the last round to its end; one whose table was taken over while it took bets is void already."""
         round_id = self.rounds[-1]
         if not self.game.decides:
-            try:
-                await self._close_betting(round_id)
-            except Refused:
-                if not _has_moved_on(await self._state(), round_id):
-                    raise
+            await self._close_betting(round_id)
             return
         while (question := await self._question(round_id)) is not None:
             turn, own_view = question
@@ -119,9 +114,16 @@ class SoloPlayer:
                 self.rounds.append(round_id)
                 return round_id
 
-    async def _close_betting(self, round_id: str) -> None:
+    async def _close_betting(self, round_id: str) -> bool:
+        """Has the round begin; False where its table was taken over while it took bets, which has made it void."""
         path = f"/v1/{self.game.name}/tables/{self.table}:{self.game.act}"
-        await self.account.client.call(path, {"round_id": round_id})
+        try:
+            await self.account.client.call(path, {"round_id": round_id})
+        except Refused:
+            if not _has_moved_on(await self._state(), round_id):
+                raise
+            return False
+        return True
 
     async def _question(self, round_id: str) -> tuple[int, Json] | None:
         """Returns the turn and what the player may decide in it; None once the round is over."""

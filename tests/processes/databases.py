@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 
 # A killed process loses nothing of what PostgreSQL wrote without fsync; only a power cut would, and no test makes one.
 # Never `synchronous_commit=off`: a killed PostgreSQL would lose what it acknowledged, and G5 is tested with one.
-POSTGRES_TEST_SETTINGS = {"fsync": "off", "max_connections": "200"}
+POSTGRES_TEST_SETTINGS = {
+    "fsync": "off",
+    # Kept small: it may be in memory.
+    "max_wal_size": "256MB",
+    "max_connections": "200",
+    # Passwords of 128 random bits need no slow hash, and tests connect thousands of times.
+    "scram_iterations": "1",
+}
 OWNER_ROLE = "feltro_owner"
 WALLET_ROLE = "feltro_wallet"
 ROULETTE_ROLE = "feltro_roulette"

@@ -18,7 +18,8 @@ from tests.processes.databases import WALLET_ROLE as WALLET_USER
 from tests.processes.game import GameProcess
 from tests.processes.wallet import WalletProcess
 
-CONCURRENT_REPLAYS = 20
+# No more than a replica has connections to its database.
+CONCURRENT_REPLAYS = 8
 
 
 class GamePlatform(Protocol):

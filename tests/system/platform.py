@@ -24,6 +24,7 @@ from stack.games import GAMES
 from stack.issuer import DevelopmentIssuer
 from stack.processes import leftovers
 from stack.servers.ephemeral import free_port
+from stack.servers.scratch import scratch_folder
 from stack.settings import ROOT, StackSettings
 from tests.processes.kill import kill
 
@@ -237,7 +238,7 @@ def _free_ports() -> dict[str, str]:
 @contextlib.contextmanager
 def temporary_platform(name: str = "data") -> Iterator[Platform]:
     """A platform in a new folder, not started yet; the folder is removed in the end."""
-    with tempfile.TemporaryDirectory(prefix="feltro-") as folder:
+    with tempfile.TemporaryDirectory(prefix="feltro-", dir=scratch_folder()) as folder:
         Path(folder).chmod(0o711)
         platform = Platform(Path(folder) / name)
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,10 +25,14 @@ from services.kit.settings import ServiceSettings, load_or_exit
 OTHER_MIGRATION_TIMEOUT_S = 3600.0
 # How long it waits for a table that is in use (G11): everything else that needs the table waits behind it.
 TABLE_LOCK_TIMEOUT_S = 60.0
+# How often it begins anew after a deadlock (G11): processes of the last release serve meanwhile, and one of their
+# transactions may have a table that the migration needs while it waits for one that the migration has.
+DEADLOCK_ATTEMPTS = 20
 
 # Any number, the same one for every migration.
 _ONE_AT_A_TIME = 0x46454C54
 _LOCK_NOT_AVAILABLE = "55P03"
+_DEADLOCK_DETECTED = "40P01"
 # A statement over large tables may take long: only the person who started it ends it.
 _NO_TIMEOUT = {"statement_timeout": "0"}
 
@@ -85,7 +90,7 @@ def _lock_limit(connection: Connection, seconds: float, sentence: str) -> Iterat
     try:
         yield
     except DBAPIError as failed:
-        if getattr(failed.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+        if _sqlstate(failed) != _LOCK_NOT_AVAILABLE:
             raise
         raise RuntimeError(sentence.format(seconds)) from failed
 
@@ -98,10 +103,24 @@ async def upgrade(owner_url: str, migrations: Path, user: str) -> str:
     """
     engine = postgresql.connect(owner_url, "feltro migrate", 1, command_timeout_s=None, settings=_NO_TIMEOUT)
     try:
-        async with engine.begin() as connection:
-            return await connection.run_sync(_upgrade, migrations, user)
+        for attempt in itertools.count(1):
+            try:
+                async with engine.begin() as connection:
+                    return await connection.run_sync(_upgrade, migrations, user)
+            except DBAPIError as failed:
+                if _sqlstate(failed) != _DEADLOCK_DETECTED or attempt == DEADLOCK_ATTEMPTS:
+                    raise
+                print(
+                    "feltro migrate: a deadlock with a process that serves: once more, from the start", file=sys.stderr
+                )
     finally:
         await engine.dispose()
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _sqlstate(failed: DBAPIError) -> str | None:
+    """Returns PostgreSQL's code of a failure."""
+    return getattr(failed.orig, "sqlstate", None)
 
 
 def role_of(service: str) -> str:

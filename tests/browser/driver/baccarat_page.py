@@ -76,6 +76,10 @@ class BaccaratPage:
             self.table.and_(self.page.locator(", ".join(f'[data-stage="{stage}"]' for stage in stages)))
         ).to_be_visible()
 
+    def wait_for_betting(self) -> None:
+        """Waits until a round takes bets."""
+        expect(self.part("phase")).to_have_attribute("data-stage", "bets")
+
     def expect_chips(self, bets: Bets) -> None:
         """Waits until these chips are confirmed, and no others lie there."""
         for chance in CHANCES:

@@ -28,7 +28,8 @@ class BackOffice:
 
     def configure_table(self, table_id: str, like: str, name: tuple[str, str], **different: object) -> str:
         """Configures a table like one of the development tables, with what is different; keeps it if it exists."""
-        listed = {table["table_id"]: table["configuration"] for table in self.tables()}
+        tables = [table for game in GAMES for table in self.tables(game.name)]
+        listed = {table["table_id"]: table["configuration"] for table in tables}
         if table_id not in listed:
             words = {"pt": name[0], "en": name[1]}
             body = {"configuration": {**listed[like], "name": words, **different}, "approval_reference": "test"}
@@ -70,8 +71,8 @@ class BackOffice:
 
     # -- look-ups ----------------------------------------------------------------------------------------------------
 
-    def tables(self) -> list[Json]:
-        tables: list[Json] = self._get("/v1/games/roulette/tables?page_size=500")["tables"]
+    def tables(self, game: str = "roulette") -> list[Json]:
+        tables: list[Json] = self._get(f"/v1/games/{game}/tables?page_size=500")["tables"]
         return tables
 
     def rules(self, table_id: str, language: str) -> str:

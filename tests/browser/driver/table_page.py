@@ -12,6 +12,8 @@ from tests.browser.driver.player import Bets
 # A round at a table for many: its window, its result, and the window of the round after it.
 ROUND_MS = 120_000
 SOON_MS = 60_000
+# How often a page is looked at: not with each frame, of which a page in the background draws none.
+LOOKS_EVERY_MS = 100
 
 _CHIPS = """
 (page) => {
@@ -152,6 +154,11 @@ class TablePage:
     def record_stages(self) -> None:
         """Records each stage from now on: the page may have left it before the test looks."""
         self.roulette.evaluate(_NOTE_STAGES)
+
+    def expect_recorded_stage(self, stage: str) -> None:
+        """Waits until a stage has been recorded: one that is soon over may have gone before the test looks."""
+        recorded = "(stage) => window.stages.includes(stage)"
+        self.page.wait_for_function(recorded, arg=stage, polling=LOOKS_EVERY_MS, timeout=ROUND_MS)
 
     def recorded_stages(self) -> list[str]:
         stages: list[str] = self.page.evaluate("() => window.stages")

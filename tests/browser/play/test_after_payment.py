@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import LogIn, NewContext
 from tests.browser.driver.back_office import BackOffice, quick_demo_table, quick_real_table
 from tests.browser.driver.navigation import end_session, new_player_page
+from tests.browser.driver.page_clock import install_stoppable_clock, stopped_clock
 from tests.browser.driver.table_page import TablePage
 from tests.system.platform import Platform
 
@@ -41,13 +42,19 @@ _NOTE_GREY = """
 def test_chips_above_the_balance_stay_grey_while_the_ball_rolls(
     new_context: NewContext, log_in: LogIn, platform: Platform
 ) -> None:
-    page, _ = new_player_page(new_context(), log_in, "vera")
+    context = new_context()
+    install_stoppable_clock(context)
+    page, _ = new_player_page(context, log_in, "vera")
     table = TablePage(page, quick_real_table(BackOffice(platform))).open()
     table.place_chips("red")
     table.expect_confirmed_chips({"red": 100})
     expect(page.locator(".tray-chip.beyond")).not_to_have_count(0)
     page.evaluate(_NOTE_GREY)
-    table.spin()
+    table.record_stages()
+    # The ball rolls for half a second at this table: an outcome that has been on its way for longer rests already.
+    with stopped_clock(page):
+        table.spin()
+        table.expect_recorded_stage("rolling")
     table.expect_stage("paid")
     looks = page.evaluate("() => window.grey")
     assert "rolling" in {stage for stage, _ in looks}

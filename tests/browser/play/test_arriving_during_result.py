@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import NewContext, Screenshot
 from tests.browser.driver import recording, round_checks
-from tests.browser.driver.back_office import WINDOW_S, BackOffice
+from tests.browser.driver.back_office import RESULT_S, UNHURRIED, WINDOW_S, BackOffice
 from tests.browser.driver.player import Player
 from tests.browser.driver.recording import Recording
 from tests.browser.driver.rest import Json
@@ -15,8 +15,6 @@ from tests.browser.driver.table_page import TablePage, cents_in
 from tests.system.platform import Platform
 
 SHOWN = ("804/2015:16", "807/2015:18", "903-B/2015:6.2.3")
-# Long enough to load a page while the ball rolls, and while the number is marked, on a slow machine too.
-SHOWN_S = 18
 TOLD = ["rolling", "marked", "collected", "paid"]
 
 
@@ -29,7 +27,7 @@ def test_a_reload_continues_the_result(
     """Alone, with bets of which some win and some lose."""
     name = ("Roleta francesa sem pressa (demonstração)", "Unhurried French roulette (demonstration)")
     office = BackOffice(platform)
-    listed = office.configure_table("unhurried-solo-demo", "french-solo-demo", name, result_shown_ms=SHOWN_S * 1000)
+    listed = office.configure_table("unhurried-solo-demo", "french-solo-demo", name, result_shown_ms=RESULT_S * 1000)
     context = new_context(device)
     recording.record_pages(context)
     page = context.new_page()
@@ -38,8 +36,9 @@ def test_a_reload_continues_the_result(
     own_table = player.own_table(listed)
     bets = round_checks.mixed_bets(listed)
     table.place_bets(bets)
+    table.record_stages()
     table.spin()
-    table.expect_stage(when)
+    table.expect_recorded_stage(when)
     page.reload()
     table.expect_stage("paid")
     screenshot(page, f"during-result-{when}-{device}")
@@ -52,7 +51,7 @@ def test_a_reload_continues_the_result(
     assert stages == [stage for stage in TOLD if stage in stages]
     expect(table.balance).to_have_attribute("data-cents", str(player.balance("MODE_DEMO")[0]))
     # And the player goes on from there.
-    office.advance_tables(SHOWN_S)
+    office.advance_tables(RESULT_S)
     table.wait_for_betting()
     table.place_chips("red")
     table.expect_confirmed_chips({"red": 100})
@@ -63,10 +62,9 @@ def test_a_player_back_from_the_lobby_and_a_newcomer_see_the_result(
     new_context: NewContext, platform: Platform, screenshot: Screenshot
 ) -> None:
     """At a table for many a player who has bet sees the prize, and a newcomer the number."""
-    times = {"betting_window_ms": WINDOW_S * 1000, "result_shown_ms": SHOWN_S * 1000}
     name = ("Roleta francesa com visitas (demonstração)", "French roulette with visitors (demonstration)")
     office = BackOffice(platform)
-    listed = office.configure_table("visited-demo", "french-demo", name, **times)
+    listed = office.configure_table("visited-demo", "french-demo", name, **UNHURRIED)
     contexts = [new_context("portrait"), new_context()]
     for context in contexts:
         recording.record_pages(context)

@@ -7,6 +7,7 @@ import re
 from playwright.sync_api import expect
 
 from tests.browser.conftest import NewContext
+from tests.browser.driver.page_clock import install_stoppable_clock, stopped_clock
 from tests.browser.driver.recording import record_pages, recording_of
 from tests.browser.driver.table_page import TablePage
 from tests.browser.recorded.platform import DRAWN, TABLE
@@ -36,6 +37,7 @@ _WATCH = """
 def test_a_round_in_which_nothing_moves(new_context: NewContext) -> None:
     context = new_context(reduced_motion="reduce")
     record_pages(context)
+    install_stoppable_clock(context)
     page = context.new_page()
     page.goto("/")
     page.evaluate(_WATCH)
@@ -45,7 +47,11 @@ def test_a_round_in_which_nothing_moves(new_context: NewContext) -> None:
     table.wait_until_playable()
     table.place_chips("red")
     table.expect_confirmed_chips({"red": 100})
-    table.spin()
+    table.record_stages()
+    # Without motion the ball rests after half a second: an outcome that has come later rests already.
+    with stopped_clock(page):
+        table.spin()
+        table.expect_recorded_stage("rolling")
     called = table.part("outcome-called")
     expect(called).to_have_attribute("data-verdict", re.compile("won|lost"))
     expect(called.locator(".outcome-number")).to_have_text(DRAWN)

@@ -1,7 +1,8 @@
 """Starts and ends the node: `python -m tests.cluster.one_node.node up|down`; root on Debian only.
 
-Everything is below `build/cluster` and in a network namespace of its own. `down` ends what `up` started, and nothing
-else, and puts back the settings of the kernel that the kubelet changes.
+Everything is below `build/cluster` and in a network namespace of its own; the commands of Kubernetes are below
+KUBERNETES_FOLDER, if it is set. `down` ends what `up` started, and nothing else, and puts back the settings of the
+kernel that the kubelet changes.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from tests.cluster.one_node import certificates
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).resolve().parent
-BUILT = ROOT / "build" / "cluster"
-BIN = BUILT / "bin"
-RUN = BUILT / "run"
+MADE = ROOT / "build" / "cluster"
+# What takes minutes to build, and is the same for every working copy.
+KUBERNETES = Path(os.environ.get("KUBERNETES_FOLDER", MADE)).absolute()
+BIN = KUBERNETES / "bin"
+RUN = MADE / "run"
 KEYS = RUN / "keys"
 KUBECONFIG = KEYS / "admin.kubeconfig"
 NAMESPACE = "feltro-cluster"
@@ -51,7 +54,7 @@ def up(images: Sequence[str]) -> None:
     """Builds what is missing and starts the node, with these images of the local container engine on it."""
     down()
     _install_packages()
-    subprocess.run([str(HERE / "build.sh"), str(BUILT)], check=True)
+    subprocess.run([str(HERE / "build.sh"), str(KUBERNETES)], check=True)
     RUN.mkdir(parents=True)
     kernel = {name: Path("/proc/sys", name).read_text().strip() for name in KERNEL_SETTINGS}
     (RUN / "kernel.json").write_text(json.dumps(kernel))

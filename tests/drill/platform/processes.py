@@ -9,27 +9,39 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psutil
 from google.protobuf.json_format import MessageToDict
 
+from feltro.table.v1 import types_pb2
 from services.kit import background
 from stack.processes.child import ChildProcess
 from stack.servers.ephemeral import PASSWORD, free_port
 from stack.servers.postgres import EmbeddedPostgres
+from stack.settings import ROOT
 from tests.drill.fault_proxy import FaultProxy, Network
 from tests.drill.platform.bus_cluster import BUS, SERVERS, BusCluster
 from tests.drill.platform.disks import SmallDisk
+from tests.drill.platform.earlier import EarlierRelease
 from tests.drill.play.games import DrillGame
 from tests.drill.schedule import Targets
 from tests.gateway.platform.processes import GENEROUS_LIMITS
 from tests.processes import databases
-from tests.processes.databases import OWNER_ROLE, POSTGRES_TEST_SETTINGS, ROULETTE_ROLE, WALLET_ROLE
+from tests.processes.databases import (
+    OWNER_ROLE,
+    POSTGRES_TEST_SETTINGS,
+    ROULETTE_ROLE,
+    ROULETTE_TEMPLATE,
+    WALLET_ROLE,
+    WALLET_TEMPLATE,
+    DatabaseTemplate,
+)
 from tests.processes.game import GameProcess
 from tests.processes.gateway import GatewayProcess
 from tests.processes.service import ServiceProcess
@@ -70,8 +82,18 @@ class EndedAlone:
 class DrilledPlatform:
     """The processes by name, what is between them, and their disks."""
 
-    def __init__(self, home: Path, games: Sequence[DrillGame], *, with_disks: bool, hours: float) -> None:
+    def __init__(
+        self,
+        home: Path,
+        games: Sequence[DrillGame],
+        *,
+        with_disks: bool,
+        hours: float,
+        earlier: EarlierRelease | None = None,
+    ) -> None:
+        """`earlier` is the release to begin with, which has these games; None is this one."""
         self.games = games
+        self._earlier = earlier
         self.ended_alone: list[EndedAlone] = []
         self.hurt: set[str] = set()
         """What is being hurt: it may end."""
@@ -99,6 +121,9 @@ class DrilledPlatform:
         }
         self.gateways = {f"gateway-{number}": self._make_gateway(number, services) for number in range(REPLICAS)}
         self.services: dict[str, ServiceProcess] = {"wallet": self.wallet, **self.replicas, **self.gateways}
+        if earlier is not None:
+            for service in self.services.values():
+                service.environment |= earlier.variables
 
     # -- making --------------------------------------------------------------------------------------------------------
 
@@ -129,7 +154,7 @@ class DrilledPlatform:
                     {
                         "table_id": table_id,
                         "approval_reference": "SRIJ/drill",
-                        "configuration": MessageToDict(rules, preserving_proto_field_name=True),
+                        "configuration": self._configuration(rules),
                     }
                     for table_id, rules in game.tables().items()
                 ]
@@ -149,6 +174,10 @@ class DrilledPlatform:
             wallet_address=f"127.0.0.1:{self._link(name, 'wallet', self.wallet.port)}",
         )
 
+    def _configuration(self, rules: types_pb2.TableConfiguration) -> dict[str, Any]:
+        configuration = MessageToDict(rules, preserving_proto_field_name=True)
+        return configuration if self._earlier is None else self._earlier.without_unknown(configuration)
+
     def _make_gateway(self, number: int, home: Path) -> GatewayProcess:
         name = f"gateway-{number}"
         wallet = f"127.0.0.1:{self._link(name, 'wallet', self.wallet.port)}"
@@ -164,6 +193,11 @@ class DrilledPlatform:
     def ledger_url(self) -> str:
         """The wallet's database, past the bad network."""
         return self._postgres.url(WALLET_ROLE, WALLET_DATABASE)
+
+    @property
+    def databases(self) -> dict[str, DatabaseTemplate]:
+        """The databases by name, with the schema of each: all games have the same one, and here one role."""
+        return {WALLET_DATABASE: WALLET_TEMPLATE, **{journal_of(game.name): ROULETTE_TEMPLATE for game in self.games}}
 
     def journal_url(self, game: str) -> str:
         """A game's database, past the bad network."""
@@ -216,13 +250,13 @@ class DrilledPlatform:
             raise NotStarted(failed) from None
 
     def _make_databases(self) -> None:
-        for template, names, user in (
-            (databases.WALLET_TEMPLATE, [WALLET_DATABASE], WALLET_ROLE),
-            (databases.ROULETTE_TEMPLATE, [journal_of(game.name) for game in self.games], ROULETTE_ROLE),
-        ):
-            migrated = databases.ensure_template(self._postgres, template)
-            for name in names:
-                self._postgres.ensure_database(name, OWNER_ROLE, user, template=migrated)
+        for name, schema in self.databases.items():
+            if self._earlier is None:
+                migrated = databases.ensure_template(self._postgres, schema)
+                self._postgres.ensure_database(name, OWNER_ROLE, schema.role, template=migrated)
+            else:
+                self._postgres.ensure_database(name, OWNER_ROLE, schema.role)
+                self.migrate(name, self._earlier.variables)
 
     async def _supervise(self) -> None:
         while True:
@@ -247,6 +281,22 @@ class DrilledPlatform:
 
     def _child(self, name: str) -> ChildProcess | None:
         return self._process(name).child
+
+    # -- another release -----------------------------------------------------------------------------------------------
+
+    def migrate(self, database: str, release: Mapping[str, str] | None = None) -> None:
+        """`feltro migrate` of this release, or of the one of these variables; raises `NotStarted` if it fails."""
+        service = self.databases[database].service
+        owner = {f"FELTRO_{service.upper()}_OWNER_URL": self._postgres.url(OWNER_ROLE, database)}
+        status, printed = _feltro(["migrate", service], {**owner, **(release or {})})
+        if status:
+            raise NotStarted(f"feltro migrate {service}: {printed}")
+
+    def be_of_this_release(self, name: str) -> None:
+        """Has a process of the earlier release be one of this when it starts again."""
+        if self._earlier is not None:
+            for variable in self._earlier.variables:
+                self.services[name].environment.pop(variable, None)
 
     # -- hurting -------------------------------------------------------------------------------------------------------
 
@@ -353,10 +403,12 @@ class DrilledPlatform:
 def _feltro(arguments: Sequence[str], environment: dict[str, str]) -> tuple[int, str]:
     done = subprocess.run(
         [sys.executable, "-m", "services.kit.command", *arguments],
-        env={**os.environ, **environment},
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
         capture_output=True,
         text=True,
         check=False,
+        # The folder that a command is run in comes before all others.
+        cwd="/",
         timeout=600,
     )
     return done.returncode, done.stdout + done.stderr

@@ -248,11 +248,13 @@ async def client(
         yield PlatformClient(platform, rest, restricted, postgres)
 
 
-async def restart(wallet: WalletProcess) -> None:
+async def restart_wallet(platform: Platform) -> None:
     """Starts the wallet anew, with the settings that it has now."""
-    wallet.kill()
-    wallet.start()
-    await wallet.ready()
+    platform.wallet.kill()
+    platform.wallet.start()
+    await platform.wallet.ready()
+    # The gateway has to have noticed, too.
+    await platform.gateway.ready()
 
 
 # -- the wallet ------------------------------------------------------------------------------------------------------
@@ -283,11 +285,11 @@ async def _(client: PlatformClient) -> Answer:
     usual = wallet.environment
     try:
         wallet.environment = {**usual, "FELTRO_WALLET_STAKE_PAYOUT_LIMIT_CENTS": "3599"}
-        await restart(wallet)
+        await restart_wallet(client.platform)
         return await seat.bet("17", 100)
     finally:
         wallet.environment = usual
-        await restart(wallet)
+        await restart_wallet(client.platform)
 
 
 @provokes(WALLET, "ACCOUNT_UNKNOWN")
@@ -674,10 +676,7 @@ async def _without_wallet(client: PlatformClient) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        client.platform.wallet.start()
-        await client.platform.wallet.ready()
-        # The gateway has to have noticed, too.
-        await client.platform.gateway.ready()
+        await restart_wallet(client.platform)
 
 
 @pytest.mark.parametrize(("domain", "reason"), sorted(PROVOKED))

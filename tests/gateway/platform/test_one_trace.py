@@ -113,19 +113,31 @@ def steps(spans: Iterable[CollectedSpan]) -> set[tuple[str, str]]:
     return {(span.service, span.name) for span in spans}
 
 
-async def whole_trace(collector: Collector, trace_id: str, wanted: set[tuple[str, str]]) -> list[CollectedSpan]:
-    """Waits until all these steps of a trace have arrived, and everything between them and the client."""
+def streams_delivered(spans: Iterable[CollectedSpan]) -> set[object]:
+    """The streams whose messages were delivered to the client."""
+    return {span.attributes["feltro.stream"] for span in spans if span.name == "deliver"}
+
+
+async def whole_trace(
+    collector: Collector, trace_id: str, wanted: set[tuple[str, str]], streams: int = 1
+) -> list[CollectedSpan]:
+    """Waits until all these steps of a trace have arrived, and everything between them and the client.
+
+    `streams`: from how many messages were delivered; their spans may leave the gateway one after the other.
+    """
     try:
         async with asyncio.timeout(TIMEOUT_S):
             while True:
                 spans = collector.of_trace(trace_id)
                 known = {span.span_id for span in spans} | {CLIENT_SPAN}
-                if steps(spans) >= wanted and all(span.parent_id in known for span in spans):
+                is_whole = steps(spans) >= wanted and len(streams_delivered(spans)) >= streams
+                if is_whole and all(span.parent_id in known for span in spans):
                     return spans
                 await asyncio.sleep(0.05)
     except TimeoutError:
         spans = collector.of_trace(trace_id)
-        raise AssertionError(f"missing: {wanted - steps(spans)}; there are {spans}") from None
+        missing = wanted - steps(spans)
+        raise AssertionError(f"missing: {missing} of {streams} streams; there are {spans}") from None
 
 
 async def enter(player: WebSocketPlayer, platform: TracedPlatform, client: RpcClient) -> Hand:
@@ -147,9 +159,8 @@ async def test_a_bet_and_a_decision_are_one_connected_trace_each(platform: Trace
         bets = [{"place": "1", "amount_cents": 1_000}]
         await client.result("BlackjackService.PlaceBets", **place, bets=bets, **meta(betting))
 
-        spans = await whole_trace(platform.collector, betting, BET)
-        delivered = {span.attributes["feltro.stream"] for span in spans if span.name == "deliver"}
-        assert len(delivered) == 2, delivered
+        spans = await whole_trace(platform.collector, betting, BET, streams=2)
+        assert len(streams_delivered(spans)) == 2
 
         told = await hand.deal_until_asked()
         await client.result("TableService.Act", **hand.act(told, last_decision(told)), **meta(deciding))

@@ -17,7 +17,7 @@ from alembic.script import ScriptDirectory
 from services.kit.database import migration, postgresql, schema
 from services.kit.table import schema as game_migrate
 from services.wallet import migrate as wallet_migrate
-from stack.servers.postgres import EmbeddedPostgres
+from stack.servers.postgres import ADMIN, EmbeddedPostgres
 from tests.processes.databases import OWNER_ROLE, WALLET_ROLE, connect_asyncpg
 
 _numbers = itertools.count(1)
@@ -122,6 +122,65 @@ async def test_g11_a_migration_does_not_block_a_table_in_use_for_long(
     assert migrating.query("SELECT version_num FROM alembic_version") == "0001"
     await backup.close()
     assert (await _in_a_thread(migrating))[0] == 0
+
+
+# Takes two tables; in between it waits until a process that has the second one waits for the first.
+CROSSING = (
+    "ALTER TABLE first ADD COLUMN a int",
+    """
+    DO $$ BEGIN
+      WHILE EXISTS (SELECT FROM locks_here WHERE relation = 'second'::regclass)
+        AND NOT EXISTS (SELECT FROM locks_here WHERE relation = 'first'::regclass AND NOT granted)
+      LOOP PERFORM pg_sleep(0.01); END LOOP;
+    END $$
+    """,
+    "ALTER TABLE second ADD COLUMN a int",
+)
+
+
+async def test_a_migration_begins_anew_after_a_deadlock_with_a_process_that_serves(migrating: Migration) -> None:
+    status, printed = await _migrate_across_a_process_that_serves(migrating)
+    assert status == 0, printed
+    assert migrating.query("SELECT version_num FROM alembic_version") == "0002"
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_a_migration_gives_up_after_so_many_deadlocks(
+    migrating: Migration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migration, "DEADLOCK_ATTEMPTS", 1)
+    status, printed = await _migrate_across_a_process_that_serves(migrating)
+    assert status == 1
+    assert "deadlock detected" in printed
+    assert migrating.query("SELECT version_num FROM alembic_version") == "0001"
+
+
+async def _migrate_across_a_process_that_serves(migrating: Migration) -> tuple[int, str]:
+    """Migrates while a process has the second of two tables, and waits for the first as soon as the migration has it.
+
+    The process never looks for deadlocks itself: the migration is the one that PostgreSQL ends.
+    """
+    migrating.add(1, "[op.execute(f'CREATE TABLE {name} ()') for name in ('first', 'second')]")
+    assert (await _in_a_thread(migrating))[0] == 0
+    migrating.query(f"{_LOCKS_HERE}; GRANT SELECT ON locks_here TO {OWNER_ROLE}")
+    migrating.add(2, f"[op.execute(statement) for statement in {CROSSING!r}]")
+    serving = await connect_asyncpg(migrating.postgres.url(ADMIN, migrating.name))
+    async with serving.transaction():
+        await serving.execute("SET LOCAL deadlock_timeout = '1h'")
+        await serving.execute("LOCK TABLE second IN ACCESS SHARE MODE")
+        migration_ends = asyncio.create_task(_in_a_thread(migrating))
+        while not await serving.fetchval(_HAS_FIRST):
+            await asyncio.sleep(0.01)
+        await serving.execute("LOCK TABLE first IN ACCESS SHARE MODE")
+    await serving.close()
+    return await migration_ends
+
+
+_HAS_FIRST = "SELECT EXISTS (SELECT FROM locks_here WHERE relation = 'first'::regclass AND granted)"
+_LOCKS_HERE = """
+CREATE VIEW locks_here AS
+SELECT relation, granted FROM pg_locks JOIN pg_database ON pg_database.oid = database WHERE datname = current_database()
+"""
 
 
 async def _in_a_thread(migrating: Migration) -> tuple[int, str]:

@@ -325,7 +325,7 @@ async def test_the_roads_of_a_table_for_many_are_public_and_unknown_tables_have_
 
 @pytest.mark.rule("812/2015:3", "812/2015:27")
 async def test_dealing_takes_its_time_on_the_screen(driver: BaccaratDriver) -> None:
-    table_id = await driver.new_table(dealing_ms=500, result_shown_ms=1_000)
+    table_id = await driver.new_table(dealing_ms=5_000, result_shown_ms=1_000)
     ana = await driver.seat_new_player(table_id)
     watcher = await driver.watch(table_id)
     round_id = await driver.wait_for_open_round(ana)
@@ -335,7 +335,8 @@ async def test_dealing_takes_its_time_on_the_screen(driver: BaccaratDriver) -> N
     outcome = unpack_outcome(event.outcome_drawn.outcome)
     dealing = event.outcome_drawn.shown_at.ToDatetime(UTC) - event.at.ToDatetime(UTC)
     # A card after another, as a dealer would lay them.
-    expected = timedelta(milliseconds=500 * (len(outcome.ponto) + len(outcome.banca)))
-    assert abs(dealing - expected) < timedelta(milliseconds=250)
+    expected = timedelta(seconds=5) * (len(outcome.ponto) + len(outcome.banca))
+    # It begins a moment before the event. How long a moment is on a busy machine nobody knows: not as long as a card.
+    assert expected - timedelta(seconds=4) < dealing <= expected
     refused = await refusal(driver.baccarat.configure(driver.unique_name("t"), configuration(dealing_ms=5_001)))
     assert (refused.reason, refused.facts["field"]) == ("INVALID", "configuration.dealing_ms")

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 import grpc
 
 from tests.processes.blackjack import BlackjackClient, BlackjackProcess
+from tests.processes.databases import connect_asyncpg
 from tests.service.blackjack.platform import TIMEOUT_S, BlackjackDriver, SeatedPlayer
 from tests.service.roulette.platform import refusal_of
+
+_TAKEN_SEATS = "SELECT seat FROM seats WHERE left_at IS NULL"
 
 
 @dataclass
@@ -23,6 +26,16 @@ class TwoReplicas:
     @property
     def owner(self) -> BlackjackProcess:
         return self.replicas[self.clients.index(self.driver.blackjack)]
+
+    async def seats_on_record(self, *seats: int) -> None:
+        """Waits until just these seats are on record as taken: that is written behind the table's back."""
+        connection = await connect_asyncpg(self.owner.database_url)
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                while {row["seat"] for row in await connection.fetch(_TAKEN_SEATS)} != {*seats}:
+                    await asyncio.sleep(0.01)
+        finally:
+            await connection.close()
 
     async def follow(self, *players: SeatedPlayer) -> None:
         """Waits until the other replica owns the players' tables, and speaks with it from then on."""

@@ -13,6 +13,7 @@ from tests.service.blackjack.platform import (
     ALONE,
     ALONE_ON_SEVEN,
     EVERY_PLACE,
+    ROUNDS_LIMIT,
     BlackjackDriver,
     Playing,
     unpacked,
@@ -38,7 +39,7 @@ async def test_g5_a_hand_is_dealt_decided_and_paid_and_told_in_that_order(driver
     playing = await driver.deal_until(player, may_stand_as_dealt, {"1": 1000})
     # Without a clock: there is only the deadline of the open hand.
     deadline = (await driver.get_table(player)).table.round.turn.decide_by
-    opened = next(watcher.events_of("round_opened", playing.round_id)).at
+    opened = (await watcher.wait_for("round_opened", playing.round_id)).at
     assert deadline.ToSeconds() - opened.ToSeconds() > 23 * 3600
     free_before, locked = await driver.balance(player)
     assert locked == 1000
@@ -206,7 +207,7 @@ async def test_a_decision_that_the_money_does_not_pay_for_is_not_offered_and_cha
     driver: BlackjackDriver,
 ) -> None:
     rich = await driver.seat_new_player(ALONE)
-    for _ in range(60):
+    for _ in range(ROUNDS_LIMIT):
         # Just the bet, and less than that beside it.
         player = await driver.seat_new_player(ALONE, cents=1800)
         playing = await driver.playing(player, await driver.deal(player, {"1": 1000}))
@@ -220,7 +221,7 @@ async def test_a_decision_that_the_money_does_not_pay_for_is_not_offered_and_cha
         await driver.finish(player, playing.round_id)
         break
     else:
-        raise AssertionError("no hand of 9, 10 or 11 in 60 rounds")
+        raise AssertionError(f"no hand of 9, 10 or 11 in {ROUNDS_LIMIT} rounds")
     assert await driver.balance(rich) == (CENTS, 0)
 
 

@@ -14,6 +14,7 @@ from tests.service.blackjack.platform import (
     ALONE,
     DECISION_S,
     ROUNDS_LIMIT,
+    TIMEOUT_S,
     WINDOW_S,
     BlackjackDriver,
     Playing,
@@ -30,7 +31,7 @@ async def deal_to(driver: BlackjackDriver, players: list[SeatedPlayer]) -> str:
     for player in players:
         await driver.bet(player, round_id, str(player.seat), 1000)
     await driver.blackjack.advance_tables(WINDOW_S)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(TIMEOUT_S):
         while (shown := (await driver.get_table(players[0])).table).round.round_id == round_id:
             if shown.phase == types_pb2.PHASE_PLAYING:
                 break
@@ -56,14 +57,20 @@ async def deal_until_hands(driver: BlackjackDriver, players: list[SeatedPlayer],
 
 async def play_out(driver: BlackjackDriver, players: list[SeatedPlayer], round_id: str) -> None:
     """Lets every player take the published defaults, until the round has ended."""
-    while True:
-        seen = [(player, await driver.playing(player, round_id)) for player in players]
-        acting = [(player, playing) for player, playing in seen if playing is not None and playing.options]
-        if not acting:
-            break
-        player, playing = acting[0]
-        place, decision = default_of(playing)
-        await driver.act(player, playing, decision, place)
+    async with asyncio.timeout(TIMEOUT_S):
+        while True:
+            seen = [(player, await driver.playing(player, round_id)) for player in players]
+            in_play = [(player, playing) for player, playing in seen if playing is not None]
+            if not in_play:
+                break
+            acting = next(((player, playing) for player, playing in in_play if playing.options), None)
+            if acting is None:
+                # The platform decides for a player who has left: a hand may need several decisions.
+                await asyncio.sleep(0.01)
+                continue
+            player, playing = acting
+            place, decision = default_of(playing)
+            await driver.act(player, playing, decision, place)
     await driver.settled(players[0], round_id)
 
 

@@ -53,6 +53,8 @@ async def test_g8_an_owner_that_wakes_up_too_late_changes_nothing(crash: Crash) 
         late = [hand.answer for hand in hands if hand.answer is not None]
         await crash.two.follow(*(hand.player for hand in hands))
         made = [await hand.decide(driver) for hand in hands]
+        # The last decision of a round is answered before the round is paid.
+        await driver.settled(hands[-1].player, hands[-1].round_id)
         views = [await driver.playing(hand.player, hand.round_id) for hand in hands]
         balances = [await driver.balance(hand.player) for hand in hands]
         moves = [await moves_of(crash.journal, hand.round_id) for hand in hands]

@@ -73,7 +73,8 @@ async def test_new_specific_rules_begin_another_shoe_at_a_table_for_many(banked_
 
     assert await play() == 0
     assert await play() >= 4
-    # In force from the next round on: one is open already, under the old rules.
+    # In force from the next round on: one is open, under the old rules.
+    await game.open_round(player)
     await game.client.configure(table_id, game.rules(play=FOR_MANY, **game.with_cut_card(99)))
     assert await play() >= 8
     assert await play() == 0

@@ -173,7 +173,10 @@ class TournamentDriver:
                 await self.again(lambda: self.poker.advance_tables(STEP_S))
 
     async def until_over(self, tournament_id: str) -> tournament_pb2.TournamentSummary:
-        return await self.until(tournament_id, lambda seen: seen.HasField("ended_at"))
+        """Plays to the end, and waits until everybody is paid."""
+        over = await self.until(tournament_id, lambda seen: seen.HasField("ended_at"))
+        await self.until_closed(tournament_id)
+        return over
 
     async def until_closed(self, tournament_id: str) -> None:
         """Waits until nobody runs the tournament any more: it is closed in the wallet."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import grpc
@@ -49,6 +49,11 @@ SPARE_TABLE_RULES: list[dict[str, Any]] = [
 SPARE_TABLES_PER_RULES = 16
 # What takes longer hangs.
 TIMEOUT_S = 60.0
+# A service refuses a call that has waited for a connection to its database for five seconds, and has but a few of them:
+# of a hundred calls at once some would wait for as long on a busy machine.
+CALLS_AT_ONCE = 4
+
+T = TypeVar("T")
 
 _numbers = itertools.count(1)
 
@@ -98,7 +103,7 @@ class RoulettePlatform:
                 spare = [driver.unique_name("table") for _ in range(SPARE_TABLES_PER_RULES)]
                 self.spare_tables[rules.SerializeToString(deterministic=True)] = spare
                 configured |= dict.fromkeys(spare, rules)
-            await asyncio.gather(*itertools.starmap(driver.roulette.configure, configured.items()))
+            await few_at_once(itertools.starmap(driver.roulette.configure, configured.items()))
             for table_id in configured:
                 await driver.wait_until_open(table_id)
 
@@ -175,7 +180,7 @@ class RouletteDriver:
         return await self.seat(await self.new_player(cents), table_id)
 
     async def seat_new_players(self, table_id: str, count: int, cents: int = 100_000) -> list[SeatedPlayer]:
-        return await asyncio.gather(*(self.seat_new_player(table_id, cents) for _ in range(count)))
+        return await few_at_once(self.seat_new_player(table_id, cents) for _ in range(count))
 
     async def seat(self, player_id: str, table_id: str) -> SeatedPlayer:
         self._players.add(player_id)
@@ -185,13 +190,12 @@ class RouletteDriver:
 
     async def clean_up(self) -> None:
         """Ends what this test began, so that its tables play no more rounds."""
-        request = session_pb2.EndPlayerSessionsRequest
-        await asyncio.gather(
-            *(
-                self.wallet.sessions.EndPlayerSessions(request(player_id=player_id), metadata=self.wallet.operator)
-                for player_id in self._players
-            )
-        )
+
+        async def end_sessions(player_id: str) -> None:
+            request = session_pb2.EndPlayerSessionsRequest(player_id=player_id)
+            await self.wallet.sessions.EndPlayerSessions(request, metadata=self.wallet.operator)
+
+        await few_at_once(map(end_sessions, self._players))
         for table_id, round_id in self._open:
             void = table_pb2.VoidOpenRoundRequest(table_id=table_id, round_id=round_id, reason="the test is over")
             try:
@@ -331,6 +335,17 @@ class RouletteDriver:
 def _private_subject(player: SeatedPlayer) -> str:
     """The subject of the facts for this player alone."""
     return f"feltro.player.{player.player_id}.wallet"
+
+
+async def few_at_once(calls: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Makes calls, a few of them at a time, and returns their answers in order."""
+    places = asyncio.Semaphore(CALLS_AT_ONCE)
+
+    async def make(call: Coroutine[Any, Any, T]) -> T:
+        async with places:
+            return await call
+
+    return await asyncio.gather(*map(make, calls))
 
 
 async def wait_until(condition: Callable[[], Awaitable[bool]]) -> None:

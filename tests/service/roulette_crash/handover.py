@@ -38,8 +38,8 @@ _OPEN = (
     " LEFT JOIN draws USING (round_no)"
 )
 _ENDED = (
-    "SELECT rounds.round_id, endings.ending, endings.epoch, draws.outcome FROM rounds JOIN endings USING (round_no)"
-    " LEFT JOIN draws USING (round_no) WHERE rounds.round_id = ANY($1)"
+    "SELECT rounds.round_id, endings.ending, endings.epoch, draws.outcome, draws.epoch AS drawn_epoch"
+    " FROM rounds JOIN endings USING (round_no) LEFT JOIN draws USING (round_no) WHERE rounds.round_id = ANY($1)"
 )
 
 
@@ -121,6 +121,9 @@ async def _kill(crash_run: CrashRun, name: str, other: str, measured: Measured, 
         if row["outcome"] is not None:
             assert (ended[round_id]["ending"], ended[round_id]["outcome"]) == (verification.SETTLED, row["outcome"])
             measured.paid += 1
+        elif ended[round_id]["drawn_epoch"] == row["epoch"]:
+            # PostgreSQL has committed the draw, the last that it was sent, after the killed replica's rounds were read.
+            assert ended[round_id]["ending"] == verification.SETTLED
         elif ended[round_id]["epoch"] > row["epoch"]:
             assert ended[round_id]["ending"] == verification.VOID
             measured.void += 1

@@ -24,6 +24,7 @@ from stack.processes.child import ChildProcess
 from stack.servers.ephemeral import EphemeralNats, free_port
 from stack.servers.nats import EmbeddedNats
 from stack.servers.postgres import EmbeddedPostgres
+from stack.servers.scratch import scratch_folder
 from tests.processes import databases
 from tests.processes.databases import OWNER_ROLE, POSTGRES_TEST_SETTINGS
 from tests.processes.databases import ROULETTE_ROLE as GAME_USER
@@ -236,7 +237,7 @@ class Processes:
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """A folder that PostgreSQL's user can reach."""
-    home = Path(tempfile.mkdtemp(prefix="feltro-crash-"))
+    home = Path(tempfile.mkdtemp(prefix="feltro-crash-", dir=scratch_folder()))
     home.chmod(0o711)
     try:
         yield home

@@ -413,8 +413,11 @@ class InProcessWallet:
 
     async def wait_for_blocked(self, backends: int = 1) -> None:
         """Waits until so many backends of the database wait for a lock."""
+        waiting = (
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        )
         # Each count in a new transaction: PostgreSQL shows a transaction the same activity however often it asks.
-        while await self.count("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") < backends:
+        while await self.count(waiting) < backends:
             await asyncio.sleep(0)
 
     async def violations(self) -> list[str]:

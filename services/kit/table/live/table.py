@@ -713,14 +713,16 @@ class LiveTable(Generic[Bets, Outcome]):
         round_ = await self._begin_round(None if self.individual else self._window())
         if not self.individual:
             await round_.ensure_opened()
+        now = self._clock.now()
+        if not self.individual:
             # The window begins when players can see the round: it is never shorter than announced (`903-B/2015:6.1.4`).
-            round_.closes_at = self._clock.now() + self._window()
+            round_.closes_at = now + self._window()
         self._round = round_
         self._phase = types_pb2.PHASE_BETTING
         self._opening = ""
         self._next_round_opens_at = None
         self._betting.set()
-        self._publish(messages.round_opened(round_, self._shoe_message()))
+        self._publish(messages.round_opened(round_, self._shoe_message()), at=now)
         return round_
 
     async def _begin_round(self, window: timedelta | None) -> Round[Bets, Outcome]:
@@ -925,10 +927,11 @@ class LiveTable(Generic[Bets, Outcome]):
         if self._snapshot_published:
             self._publish(event)
 
-    def _publish(self, *events: events_pb2.TableEvent) -> None:
-        now = timestamp(self._clock.now())
+    def _publish(self, *events: events_pb2.TableEvent, at: datetime | None = None) -> None:
+        """Publishes what has happened at a moment: now, unless the event is of a moment that was read before."""
+        moment = timestamp(self._clock.now() if at is None else at)
         for event in events:
-            event.at.CopyFrom(now)
+            event.at.CopyFrom(moment)
         self._publisher.publish(*events)
 
     async def _wait(self, seconds: float | None) -> None:

@@ -190,11 +190,10 @@ class GameProcess(Generic[Bets, Outcome]):
             lease = placement.owner(placement_id)
             return None if lease is None else lease.address
 
-        facts = PostgresFacts(reading)
         tournaments = self._definition.tournaments and self._definition.tournaments(
             TournamentParts(
                 game,
-                facts,
+                PostgresFacts(reading),
                 wallet,
                 own_views,
                 self._randomness,
@@ -248,7 +247,7 @@ class GameProcess(Generic[Bets, Outcome]):
             game.name,
             secrets.token_hex(8),
             settings.advertised(server.port),
-            _placement_ids(catalogue, facts, tournaments),
+            _placement_ids(catalogue, tournaments),
             registry.open_group,
             seated_here=registry.seated_counts,
             is_unheard=lambda: publishing.is_late,
@@ -333,12 +332,12 @@ def _tournament_tables(
 
 
 def _placement_ids(
-    catalogue: CatalogueCache[Bets, Outcome], facts: PostgresFacts, tournaments: TournamentHost | None
+    catalogue: CatalogueCache[Bets, Outcome], tournaments: TournamentHost | None
 ) -> Callable[[], Coroutine[None, None, frozenset[str]]]:
     """Returns what lists the placements of a game; tournaments that are over are run by nobody any more."""
 
     async def call() -> frozenset[str]:
-        return catalogue.placement_ids() - (frozenset() if tournaments is None else await facts.closed())
+        return catalogue.placement_ids() - (frozenset() if tournaments is None else await tournaments.closed())
 
     return call
 

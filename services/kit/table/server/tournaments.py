@@ -43,6 +43,9 @@ class TournamentHost(Protocol):
     def service(self) -> Service:
         """The gRPC service that answers for them."""
 
+    async def closed(self) -> frozenset[str]:
+        """Returns the tournaments that are over: nobody runs them any more."""
+
     def director_of(self, tournament_id: str) -> Director:
         """Makes the director of a tournament that this process now owns."""
 

@@ -40,8 +40,9 @@ def test_a_hand_from_the_blinds_to_the_payment(desktop: Page, platform: PokerPla
     expect(stepper).to_have_attribute("data-kind", "blinds")
     expect(text).to_have_text("Pequena e grande aposta; as cartas são dadas.")
     shown = []
-    for _ in range(int(stepper.get_attribute("data-steps") or 0) - 1):
+    for step in range(1, int(stepper.get_attribute("data-steps") or 0)):
         felt.part("step-next").click()
+        expect(stepper).to_have_attribute(STEP, str(step))
         shown.append(text.inner_text().replace("\u00a0", " "))
     assert shown[0] == "Lugar 3 desistiu"
     assert shown[4] == "Você acompanhou com 0,5 créditos"

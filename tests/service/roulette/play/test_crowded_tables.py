@@ -124,7 +124,7 @@ def test_the_window_is_the_same_for_all_and_its_end_is_announced_at_the_start(ta
         opened = next(table.watcher.events_of("round_opened", round_id))
         closed = next(table.watcher.events_of("betting_closed", round_id))
         closes_at = opened.round_opened.round.closes_at.ToDatetime(UTC)
-        assert closes_at - opened.at.ToDatetime(UTC) >= timedelta(milliseconds=WINDOW_MS - 10)
+        assert closes_at - opened.at.ToDatetime(UTC) == timedelta(milliseconds=WINDOW_MS)
         # How soon after it is proved by the simulation.
         assert closed.at.ToDatetime(UTC) >= closes_at
         shown = {s.round.closes_at.ToDatetime(UTC) for s in table.snapshots if s.round.round_id == round_id}

@@ -92,7 +92,13 @@ def owned(wallet: SilentWallet) -> OwnedTables[Any, Any]:
         lambda wallet: wallet.open_table("roulette", "804/2015", wallet_types.MODE_REAL, wallet_types.PLAY_INDIVIDUAL),
     ],
 )
-async def test_g11_what_no_money_depends_on_is_not_repeated_for_ever(wallet: SilentWallet, read: Any) -> None:  # noqa: ANN401
+async def test_g11_what_no_money_depends_on_is_not_repeated_for_ever(
+    wallet: SilentWallet,
+    monkeypatch: pytest.MonkeyPatch,
+    read: Any,  # noqa: ANN401
+) -> None:
+    # Long enough for a second call, on a busy machine too.
+    monkeypatch.setattr(table_wallet, "RETRY_TIMEOUT_S", 1.0)
     with pytest.raises(WalletUnanswered):
         await asyncio.wait_for(read(TableWallet(cast("Any", wallet), "t", 1)), TIMEOUT_S)
     assert wallet.calls > 1
