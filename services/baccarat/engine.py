@@ -188,16 +188,26 @@ class Table:
         self.specific_rules = rules
         self.minimum_cents = rules.minimum_cents
         self.offered_chances = tuple(chance for chance in Chance if rules.pairs or chance not in PAIRS)
+        # Every bet asks for them.
+        self._steps_cents = {chance: self._step_cents(chance) for chance in Chance}
+        self._smallest_bets_cents = {chance: self._smallest_bet_cents(chance) for chance in Chance}
+        self._maxima_cents = {chance: self._maximum_cents(chance) for chance in Chance}
 
     # -- bets (9-15) --------------------------------------------------------------------------------------------------
 
     def smallest_bet_cents(self, chance: Chance) -> int:
         """Returns the smallest amount that can be bet on a chance: the minimum (14), up to the next step."""
+        return self._smallest_bets_cents[chance]
+
+    def _smallest_bet_cents(self, chance: Chance) -> int:
         step = self.step_cents(chance)
         return -(-self.minimum_cents // step) * step
 
     def maximum_cents(self, chance: Chance) -> int | None:
         """Returns the most that a player may bet on a chance (15), in whole steps; None in Macau (39, 40)."""
+        return self._maxima_cents[chance]
+
+    def _maximum_cents(self, chance: Chance) -> int | None:
         if self.specific_rules.macau:
             return None
         maximum = self.minimum_cents * self.specific_rules.times_minimum.get(chance, TERMS[chance].ceiling)
@@ -205,6 +215,9 @@ class Table:
 
     def step_cents(self, chance: Chance) -> int:
         """Returns what bets on a chance are multiples of, so that nothing is ever rounded (C6)."""
+        return self._steps_cents[chance]
+
+    def _step_cents(self, chance: Chance) -> int:
         return BANCA_STEP_CENTS[self.specific_rules.commission] if chance is Chance.BANCA else 1
 
     @property
@@ -355,8 +368,9 @@ class Table:
 
     def largest_payout_cents(self, bets: Bets) -> int:
         """Returns the most that bets can pay together: both pairs fall in rounds of every kind."""
-        pairs = sum(cents * (1 + TERMS[chance].prize) for chance, cents in bets.items() if chance in PAIRS)
-        ponto, banca, tie = (bets.get(chance, 0) for chance in (Chance.PONTO, Chance.BANCA, Chance.TIE))
+        ponto, banca, tie = bets.get(Chance.PONTO, 0), bets.get(Chance.BANCA, 0), bets.get(Chance.TIE, 0)
+        on_pairs = bets.get(Chance.PONTO_PAIR, 0) + bets.get(Chance.BANCA_PAIR, 0)
+        pairs = on_pairs * (1 + TERMS[Chance.PONTO_PAIR].prize)
         on_ponto = ponto * (1 + TERMS[Chance.PONTO].prize)
         on_banca = banca * (1 + TERMS[Chance.BANCA].prize) - self._smallest_commission_cents(banca)
         on_tie = tie * (1 + TERMS[Chance.TIE].prize) + ponto + banca

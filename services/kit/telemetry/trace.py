@@ -169,6 +169,8 @@ def trace_id_of(span: Span) -> str:
 def traceparent() -> str:
     """Returns the header of the current span; empty if there is none."""
     span = otel.get_current_span()
+    if span is otel.INVALID_SPAN:
+        return ""
     if isinstance(span, _RemoteSpan):
         return "" if span.ended else span.header
     found = current()

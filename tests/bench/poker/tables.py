@@ -45,7 +45,7 @@ async def _ratios(number_of_tables: int, seconds: float) -> dict[str, float]:
 async def _measure(
     tables: BenchTables[Brought, Outcome], live: list[CaveTable[Brought, Outcome]], seconds: float
 ) -> phases.Phase:
-    game, counts, tasks = tables.game, BotCounts(), list[asyncio.Task[None]]()
+    game, counts, tasks = tables.game, BotCounts(0), list[asyncio.Task[None]]()
     for number, table in enumerate(live):
         players = [f"{game.name}-{number}-{bot}" for bot in range(game.players)]
         await tables.seat_players(table, players)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Generic
 
 from services.kit.refusal import Refused
 from services.kit.table.banked.commands import BetCommand
@@ -15,16 +17,15 @@ from services.kit.table.seat import Seat
 from tests.bench.tables.games import BenchGame
 from tests.bench.tables.runtime import BenchTables
 
-POLL_EVERY_S = 0.05
-# Until all bots sit, those that do bet now and then: the session of a player who never bets would end.
-BET_WHILE_SEATING_EVERY_S = 1.5
+POLL_EVERY_S = 0.005
 
 
 @dataclass
 class BotCounts:
     """What the bots have done; latencies since they were reset."""
 
-    everybody_sits: bool = False
+    stakes_per_round: int
+    """How many each bot places in a round; it may change from one round to the next."""
     stakes: int = 0
     refused_bets: int = 0
     refused_decisions: int = 0
@@ -35,47 +36,51 @@ class BotCounts:
         self.bets_s, self.decisions_s = [], []
 
 
-async def signal_open_betting(table: LiveTable[Bets, Outcome], open_for_bets: asyncio.Event) -> None:
-    """Wakes the bots of a table while it takes bets: bots that poll would cost more than their bets."""
-    while True:
-        if table.takes_bets:
-            open_for_bets.set()
-        else:
-            open_for_bets.clear()
-        await asyncio.sleep(POLL_EVERY_S)
+class TableBots(Generic[Bets, Outcome]):
+    """The bots of one multi-player table: each places so many stakes in a round, and then betting closes."""
 
+    def __init__(
+        self,
+        game: BenchGame[Bets, Outcome],
+        table: LiveTable[Bets, Outcome],
+        player_ids: Sequence[str],
+        chance: random.Random,
+        counts: BotCounts,
+    ) -> None:
+        self._table = table
+        self._counts = counts
+        rules = table.current_rules.rules
+        self._bets = {
+            player_id: game.bets_of(rules, _seat(table, player_id).number, random.Random(chance.random()))
+            for player_id in player_ids
+        }
 
-async def bet(
-    game: BenchGame[Bets, Outcome],
-    table: LiveTable[Bets, Outcome],
-    open_for_bets: asyncio.Event,
-    player_id: str,
-    chance: random.Random,
-    counts: BotCounts,
-) -> None:
-    """Runs a bot at a multi-player table: the next bet follows as soon as the last one counts."""
-    next_bets = game.bets_of(table.current_rules.rules, _seat(table, player_id).number, chance)
-    made = 0
-    while True:
-        await open_for_bets.wait()
-        round_ = table.round
-        if round_ is None or not table.takes_bets:
-            open_for_bets.clear()
-            continue
-        made += 1
-        started = time.perf_counter()
-        try:
-            open_round, seat = table.open_round_and_seat(round_.round_id, player_id)
-            await open_round.place(seat, BetCommand(f"{round_.round_id} {made}", b""), next_bets())
-        except Refused:
-            counts.refused_bets += 1
-            # Late, or as much as the rules allow: either way this round is nearly over.
-            await asyncio.sleep(POLL_EVERY_S)
-            continue
-        counts.stakes += 1
-        counts.bets_s.append(time.perf_counter() - started)
-        if not counts.everybody_sits:
-            await asyncio.sleep(BET_WHILE_SEATING_EVERY_S)
+    async def play(self) -> None:
+        """Plays round after round: a bot's next bet follows as soon as its last one counts."""
+        while True:
+            await self._table.wait_for_open_round()
+            round_ = self._table.round
+            if round_ is None or not self._table.takes_bets:
+                continue
+            async with asyncio.TaskGroup() as group:
+                for player_id, next_bets in self._bets.items():
+                    group.create_task(self._bet(round_.round_id, player_id, next_bets))
+            # By the clock of the table, which has seen them all.
+            round_.closes_at = round_.opened_at
+            self._table.wake()
+            await asyncio.shield(round_.finished)
+
+    async def _bet(self, round_id: str, player_id: str, next_bets: Callable[[], Bets]) -> None:
+        for number in range(self._counts.stakes_per_round):
+            started = time.perf_counter()
+            try:
+                round_, seat = self._table.open_round_and_seat(round_id, player_id)
+                await round_.place(seat, BetCommand(f"{round_id} {number}", b""), next_bets())
+            except Refused:
+                self._counts.refused_bets += 1
+                continue
+            self._counts.stakes += 1
+            self._counts.bets_s.append(time.perf_counter() - started)
 
 
 async def decide(
@@ -116,7 +121,7 @@ async def bet_and_draw(
     while True:
         round_id = table.next_round_id
         if not table.takes_bets:
-            await asyncio.sleep(POLL_EVERY_S / 10)
+            await asyncio.sleep(POLL_EVERY_S)
             continue
         open_round, seat = table.open_round_and_seat(round_id, player_id)
         await open_round.place(seat, BetCommand(round_id, b""), next_bets())

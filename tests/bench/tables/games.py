@@ -27,8 +27,8 @@ from services.roulette.engine import Outcome as RouletteOutcome
 from services.roulette.game import RouletteGame, RouletteRules
 from tests.processes import baccarat, blackjack, roulette
 
-# As short as the regulation allows; results and the dealing of cards take no time at all.
-WINDOW_MS = 3_000
+# As long as the platform allows, for bots close betting themselves. Results and dealing cards take no time at all.
+WINDOW_MS = 600_000
 
 
 class BenchGame(Generic[Bets, Outcome]):

@@ -21,15 +21,20 @@ from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
 from tests.bench import wallet as wallet_bench
 from tests.bench.tables import bots
-from tests.bench.tables.bots import BotCounts
+from tests.bench.tables.bots import BotCounts, TableBots
 from tests.bench.tables.cpu_shares import CpuShares
-from tests.bench.tables.games import WINDOW_MS
 from tests.bench.tables.runtime import INDIVIDUAL, OWNER, BenchTables
 from tests.processes.wallet import WalletProcess
 
 WALLET_USER, WALLET_DATABASE = "feltro_wallet", "feltro_wallet"
 TABLES = 200
 WARM_UP_S = 4.0
+# How many stakes each bot places in a round before betting closes; roulette's had time for as many when a clock closed
+# it after three seconds. A clock measures something else on each machine and for each game: the sooner tables end their
+# rounds, or the fewer players they have, the fewer stakes there are in a round, and the dearer each of them seems.
+STAKES_PER_ROUND = 15
+# In a second phase, to tell what a round costs from what a stake does.
+FEW_STAKES_PER_ROUND = 3
 
 
 @dataclass
@@ -134,34 +139,50 @@ async def measure_multi_player(
     bots_per_table: int,
     seconds: float,
 ) -> Phase:
-    """Measures multi-player tables whose bots bet as fast as they can, and decide as soon as they are asked."""
-    game, counts, chances = tables.game, BotCounts(), random.Random(1)
+    """Measures multi-player tables whose bots bet as fast as they can, and decide as soon as they are asked.
+
+    Prints what a round and a stake cost each, from a second phase with few stakes in a round.
+    """
+    game, counts, chances = tables.game, BotCounts(STAKES_PER_ROUND), random.Random(1)
+    seated: list[TableBots[Bets, Outcome]] = []
     tasks: list[asyncio.Task[None]] = []
     for number, of_table in enumerate(owned):
         table = await of_table.table_for("")
         players = [f"{game.name}-{number}-{bot}" for bot in range(bots_per_table)]
         await tables.seat_players(table, players)
-        open_for_bets = asyncio.Event()
-        tasks.append(asyncio.create_task(bots.signal_open_betting(table, open_for_bets)))
-        for player in players:
-            chance = random.Random(chances.random())
-            tasks.append(asyncio.create_task(bots.bet(game, table, open_for_bets, player, chance, counts)))
-            if game.game.has_decisions:
-                tasks.append(asyncio.create_task(bots.decide(tables, table, player, counts)))
+        seated.append(TableBots(game, table, players, random.Random(chances.random()), counts))
+        if game.game.has_decisions:
+            tasks += [asyncio.create_task(bots.decide(tables, table, player, counts)) for player in players]
         if number % 20 == 0:
             print(f"      {(number + 1) * bots_per_table} of {len(owned) * bots_per_table} bots seated", flush=True)
-    counts.everybody_sits = True
-    name = f"{len(owned)} tables of {game.name}, {bots_per_table} bots each, {WINDOW_MS / 1e3:.0f} s to bet"
-    measured = await measure_phase(name, seconds, tables, tasks, counts)
-    print(f"      refused: {counts.refused_bets} bets, {counts.refused_decisions} decisions")
+    tasks += [asyncio.create_task(bots_of_table.play()) for bots_of_table in seated]
+    name = f"{len(owned)} tables of {game.name}, {bots_per_table} bots each"
+    measured = await measure_phase(f"{name}, {STAKES_PER_ROUND} stakes a round", seconds, tables, tasks, counts)
+    counts.stakes_per_round = FEW_STAKES_PER_ROUND
+    few = await measure_phase(f"{name}, {FEW_STAKES_PER_ROUND} stakes a round", seconds, tables, tasks, counts)
+    report_costs(measured, few)
+    print(f"      refused: {counts.refused_bets} bets, {counts.refused_decisions} decisions", flush=True)
     await background.cancel_and_wait(tasks)
     return measured
+
+
+def report_costs(many: Phase, few: Phase) -> None:
+    """Prints what a stake and what a round takes of each process, from phases with many and with few stakes in one."""
+    determinant = many.stakes * few.rounds - few.stakes * many.rounds
+    if not determinant:
+        return
+    costs = {who: (many.cpu_s[who], few.cpu_s.get(who, 0.0)) for who in many.cpu_s}
+    of_stake = {who: (of_many * few.rounds - of_few * many.rounds) for who, (of_many, of_few) in costs.items()}
+    of_round = {who: (of_few * many.stakes - of_many * few.stakes) for who, (of_many, of_few) in costs.items()}
+    for what, of_what in (("stake without its round", of_stake), ("round without its stakes", of_round)):
+        each = ", ".join(f"{who} {cost / determinant * 1e6:.0f}" for who, cost in of_what.items())
+        print(f"      CPU µs of a {what}: {each}", flush=True)
 
 
 async def measure_individual(tables: BenchTables[Bets, Outcome], number_of_tables: int, seconds: float) -> Phase:
     """Measures individual tables of a game without decisions."""
     (owned,) = await tables.open([INDIVIDUAL])
-    counts, tasks = BotCounts(), []
+    counts, tasks = BotCounts(1), []
     for number in range(number_of_tables):
         player = f"{INDIVIDUAL}-{number}"
         table = await owned.table_for(player)

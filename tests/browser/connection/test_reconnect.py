@@ -87,10 +87,14 @@ def test_a_connection_that_breaks_at_the_launch_still_shows_the_round(
     context = new_context()
     page = context.new_page()
     line = CutConnection(page)
-    table = TablePage(page, ALONE).open()
+    name = ("Roleta francesa sem pressa (demonstração)", "Unhurried French roulette (demonstration)")
+    times = {"result_shown_ms": RESULT_S * 1000}
+    # The ball rolls for longer than a connection takes to be made again.
+    listed = BackOffice(platform).configure_table("unhurried-solo-demo", "french-solo-demo", name, **times)
+    table = TablePage(page, listed).open()
     player = Player.demo_player_of(platform, page)
-    own_table = player.own_table(ALONE)
-    bets = round_checks.mixed_bets(ALONE)
+    own_table = player.own_table(listed)
+    bets = round_checks.mixed_bets(listed)
     table.place_bets(bets)
     line.cut_at = "RouletteService.Spin"
     table.record_stages()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Error, Locator, Page, expect
 
 from tests.browser.driver.player import Bets
 
@@ -20,6 +20,17 @@ _CHIPS = """
   const of = (name) => Object.fromEntries(
     [...page.querySelectorAll(`[data-${name}]`)].map((pile) => [pile.dataset[name], Number(pile.dataset.cents)]));
   return [of("own"), of("pending")];
+}
+"""
+_HAS_CHIPS = """
+(felt) => {
+  const chips = {};
+  for (const pile of document.querySelectorAll("[data-testid=board] :is([data-own], [data-pending])")) {
+    const place = pile.dataset.own ?? pile.dataset.pending;
+    chips[place] = (chips[place] ?? 0) + Number(pile.dataset.cents);
+  }
+  const same = (one, other) => Object.keys(one).every((place) => one[place] === other[place]);
+  return same(chips, felt) && same(felt, chips);
 }
 """
 _POINTED = """
@@ -93,6 +104,13 @@ class TablePage:
         """The player's chips, those not confirmed yet included."""
         own, pending = self.confirmed_and_pending_chips()
         return {place: own.get(place, 0) + pending.get(place, 0) for place in {*own, *pending}}
+
+    def expect_chips(self, felt: Bets) -> None:
+        """Waits until exactly these chips are there, those not confirmed yet included."""
+        try:
+            self.page.wait_for_function(_HAS_CHIPS, arg=felt)
+        except Error as never:
+            raise AssertionError(f"{self.chips()} lie there, and not {felt}") from never
 
     def confirmed_and_pending_chips(self) -> tuple[Bets, Bets]:
         """The chips that count, and those not confirmed yet."""

@@ -129,10 +129,11 @@ def test_a_bet_that_comes_too_late_is_refused_in_words(
     office.advance_tables(WINDOW_S)
     message = table.part("message")
     expect(message).to_contain_text("Jogo feito: a aposta chegou tarde. Nada lhe foi cobrado.")
+    # While the ball rolls: a picture takes its time.
+    expect(table.phase).to_contain_text("Jogo feito, nada mais")
     screenshot(page, "bet-too-late")
     assert len(late) == 1
     table.expect_confirmed_chips({})
-    expect(table.phase).to_contain_text("Jogo feito, nada mais")
     table.place_chips("18")
     expect(message).to_contain_text("De momento não se aceitam apostas")
     assert table.chips() == {}

@@ -15,7 +15,7 @@ from tests.browser.driver.back_office import RESULT_S, UNHURRIED, WINDOW_S, Back
 from tests.browser.driver.navigation import new_name
 from tests.browser.driver.player import Bets, Player
 from tests.browser.driver.rest import Json
-from tests.browser.driver.table_page import ROUND_MS, TablePage
+from tests.browser.driver.table_page import LOOKS_EVERY_MS, ROUND_MS, TablePage
 from tests.system.platform import Platform
 
 SAME = ("2", "6", "6.e")
@@ -160,11 +160,10 @@ def test_players_see_each_other_s_chips_and_the_same_ball(
     expect(one.part("pointed")).to_contain_text("1 outro jogador: 1 crédito")
     screenshot(one.page, "two-players-bets")
 
-    office.advance_tables(WINDOW_S)
-    motions = []
     for table in (one, other):
-        table.expect_stage("rolling")
-        motions.append(_motion_of_the_ball(table.page))
+        table.page.evaluate(_NOTE_MOTION)
+    office.advance_tables(WINDOW_S)
+    motions = [_motion_of_the_ball(table.page) for table in (one, other)]
     # Each wheel comes from where it stood; from before the first hop on it is the same for both, and so is the ball.
     (times_of_one, positions_of_one), (times_of_other, positions_of_other) = motions
     assert min(len(positions_of_one), len(positions_of_other)) > 30
@@ -183,15 +182,25 @@ def test_players_see_each_other_s_chips_and_the_same_ball(
         player.leave()
 
 
-_KEYFRAMES = """
-(ball) => {
-  const motion = ball.getAnimations().find((one) => one.effect.getKeyframes().some((frame) => frame.transform));
-  const frames = motion.effect.getKeyframes().map(({ computedOffset, transform }) => {
-    const { e, f } = new DOMMatrix(transform);
-    return [computedOffset, e, f];
-  });
-  // The spin is the first third of the motion; the wheel is the same for all after the first four fifths of it.
-  return frames.filter(([offset]) => offset > 0.8 / 3 && offset <= 1 / 3);
+# Notes the motion of the ball while it rolls: the test may look at the second page when it has come to rest there.
+_NOTE_MOTION = """
+() => {
+  const look = () => {
+    const part = (id) => document.querySelector(`[data-testid=${id}]`);
+    const moves = ({ effect }) => effect.getKeyframes().some(({ transform }) => transform);
+    const motion = part("ball")?.getAnimations().find(moves);
+    if (part("roulette").dataset.stage !== "rolling" || !motion) {
+      setTimeout(look, 10);
+      return;
+    }
+    const frames = motion.effect.getKeyframes().map(({ computedOffset, transform }) => {
+      const { e, f } = new DOMMatrix(transform);
+      return [computedOffset, e, f];
+    });
+    // The spin is the first third of the motion; the wheel is the same for all after the first four fifths of it.
+    window.motion = frames.filter(([offset]) => offset > 0.8 / 3 && offset <= 1 / 3);
+  };
+  look();
 }
 """
 
@@ -206,5 +215,5 @@ def _position_at(moment: float, times: list[float], positions: list[tuple[float,
 
 def _motion_of_the_ball(page: Page) -> tuple[list[float], list[tuple[float, float]]]:
     """The moments and positions of the last part of a spin."""
-    frames = page.get_by_test_id("ball").evaluate(_KEYFRAMES)
+    frames = page.wait_for_function("() => window.motion", polling=LOOKS_EVERY_MS).json_value()
     return [offset for offset, _, _ in frames], [(x, y) for _, x, y in frames]

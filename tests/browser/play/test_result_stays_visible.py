@@ -9,14 +9,14 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewContext, Screenshot
 from tests.browser.driver import round_checks
-from tests.browser.driver.back_office import WINDOW_S, BackOffice
+from tests.browser.driver.back_office import UNHURRIED, WINDOW_S, BackOffice
 from tests.browser.driver.player import Player
 from tests.browser.driver.table_page import TablePage
 from tests.system.platform import Platform
 
-# How long a result is read by the rules; the test ends it at the table as soon as it is paid.
-READ_S = 18
-TIMES = {"betting_window_ms": WINDOW_S * 1000, "result_shown_ms": READ_S * 1000}
+# How long a result is read by the rules; the test ends it at the table as soon as every page has paid it.
+READ_S = 50
+TIMES = {**UNHURRIED, "result_shown_ms": READ_S * 1000}
 DEVICES: dict[str, dict[str, object]] = {
     "desktop": {},
     "portrait": {},
@@ -35,6 +35,7 @@ def test_a_result_stays_while_the_next_round_takes_bets(
     seats: dict[str, TablePage] = {}
     for device, more in DEVICES.items():
         page = new_context("portrait" if device == "small" else device, **more).new_page()
+        page.clock.install()
         seats[device] = TablePage(page, listed).open()
     players = {device: Player.demo_player_of(platform, table.page) for device, table in seats.items()}
     rules = players["desktop"].rules(listed, "pt")
@@ -62,6 +63,7 @@ def test_a_result_stays_while_the_next_round_takes_bets(
     table.place_chips("red")
     table.expect_confirmed_chips({"red": 100})
     assert table.part("outcome-called").get_attribute("data-verdict")
+    table.page.clock.fast_forward(READ_S * 1000)
     expect(table.part("outcome-called")).to_be_empty()
     for device in ("desktop", "small", "landscape"):
         assert seats[device].part("outcome-called").get_attribute("data-verdict"), "the player has not bet again yet"

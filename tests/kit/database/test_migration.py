@@ -104,6 +104,8 @@ async def test_g11_a_migration_waits_for_another_one_up_to_a_limit(
         "feltro migrate: the database was not changed: Another migration of it has not ended within 0.1 s."
     )
     await other.close()
+    # However long PostgreSQL takes to end the other one.
+    monkeypatch.setattr(migration, "OTHER_MIGRATION_TIMEOUT_S", 60.0)
     assert await _in_a_thread(migrating) == (0, "The wallet's database has the newest schema.\n")
 
 
@@ -121,6 +123,8 @@ async def test_g11_a_migration_does_not_block_a_table_in_use_for_long(
     assert "the database was not changed: Somebody has used a table that has to change for more than 0.1 s" in printed
     assert migrating.query("SELECT version_num FROM alembic_version") == "0001"
     await backup.close()
+    # However long PostgreSQL takes to end the backup.
+    monkeypatch.setattr(migration, "TABLE_LOCK_TIMEOUT_S", 60.0)
     assert (await _in_a_thread(migrating))[0] == 0
 
 

@@ -92,6 +92,35 @@ def test_who_is_not_connected_when_a_hand_begins_sits_out_until_the_line_is_back
     ChipScenario(Course(THREE)).run(script)
 
 
+@pytest.mark.rule("810/2015:27", "810/2015:43")
+def test_who_has_decided_and_loses_the_line_has_the_time_to_decide_before_sitting_out() -> None:
+    """A program that polls has no line at all, and plays; it says once that it is there."""
+
+    async def script(scenario: ChipScenario) -> None:
+        scenario.world.set_line("rui", Line.AWAY)
+        ana, rui, eva = await scenario.start()
+        await scenario.wait_until(scenario.is_open)
+        await scenario.wait_until(lambda: scenario.director.away == {"rui"})
+        scenario.director.came_back("rui")
+        await scenario.wait_until(lambda: not _away(scenario)[2])
+        await ana.act(CALL)
+        # Without a line he decides, and in the next hand, too.
+        await rui.act(CALL)
+        scenario.world.set_line("eva", Line.AWAY)
+        await play_on(scenario, [ana, rui, eva], FIRST)
+        await scenario.kill_owner()
+        await play_on(scenario, [ana, rui, eva], SECOND)
+        assert {acted_by for _, _, acted_by in scenario.moves(SECOND)} == {ActedBy.PLAYER}
+        # Who does not come back in time sits out then, by the clock.
+        third = f"{FIRST_TABLE}.3"
+        await scenario.wait_until(lambda: len(scenario.hand_ids()) == 3)
+        await play_on(scenario, [ana, rui], third)
+        assert (4, ActedBy.CLOCK) in {(seat, acted_by) for seat, _, acted_by in scenario.moves(third)}
+        await scenario.wait_until(lambda: scenario.director.away == {"eva"})
+
+    ChipScenario(Course(THREE, hands=3)).run(script)
+
+
 @pytest.mark.rule("810/2015:26", "810/2015:27")
 def test_a_table_of_absent_players_plays_on_until_the_chips_are_somebodys() -> None:
     async def script(scenario: ChipScenario) -> None:

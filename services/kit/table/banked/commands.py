@@ -58,6 +58,8 @@ class PlayerCommands:
 
     def __init__(self) -> None:
         self._by_player: dict[str, dict[str, tuple[bytes, asyncio.Future[object]]]] = {}
+        # Those that may have no answer yet: looking through all of a player's would take the longer the more there are.
+        self._unanswered: dict[str, list[asyncio.Future[object]]] = {}
 
     def find(self, player_id: str, command: BetCommand) -> asyncio.Future[object] | None:
         """Returns the answer of the same command received before; refuses its id for another content."""
@@ -77,8 +79,9 @@ class PlayerCommands:
         if earlier is not None:
             return cast("asyncio.Future[_Answer]", earlier)
         begun = begin()
-        commands = self._by_player.setdefault(player_id, {})
-        commands[command.request_id] = command.digest, cast("asyncio.Future[object]", begun)
+        answer = cast("asyncio.Future[object]", begun)
+        self._by_player.setdefault(player_id, {})[command.request_id] = command.digest, answer
+        self._unanswered[player_id] = [*self.under_way(player_id), answer]
         return begun
 
     def forget(self, player_id: str, command: BetCommand) -> None:
@@ -87,7 +90,7 @@ class PlayerCommands:
 
     def under_way(self, player_id: str) -> list[asyncio.Future[object]]:
         """Returns the commands of a player that have no answer yet."""
-        return [answer for _, answer in self._by_player.get(player_id, {}).values() if not answer.done()]
+        return [answer for answer in self._unanswered.get(player_id, ()) if not answer.done()]
 
     async def wait_until_answered(self, player_id: str) -> None:
         """Returns when no command of the player is under way."""

@@ -71,9 +71,8 @@ class Felt(Generic[Bets, Outcome]):
         self.rules.fits(self._counted, self._coming, self._going, self.rules.totals(bets))
         return together
 
-    def add(self, stake: Stake[Bets]) -> None:
-        """Adds a stake that is on its way; refused, with nothing changed, if it would break a limit."""
-        together = self.judge(stake.seat.player_id, stake.bets)
+    def add(self, stake: Stake[Bets], together: Bets) -> None:
+        """Adds a stake that is on its way; `together` is what `judge` has just returned for its bets."""
         player = self._players.get(stake.seat.player_id)
         if player is None:
             player = self._players[stake.seat.player_id] = _PlayerStakes(stake.seat)

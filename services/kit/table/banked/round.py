@@ -214,7 +214,7 @@ class Round(Generic[Bets, Outcome]):
 
     def _submit(self, seat: Seat, command: BetCommand, bets: Bets) -> asyncio.Future[PlacedBets[Bets]]:
         # Judged first: what no table allows may be more than a message holds.
-        self.felt.judge(seat.player_id, bets)
+        together = self.felt.judge(seat.player_id, bets)
         self._verify_places(seat.player_id, bets)
         message = self.rules.bets_message(bets)
         self._bets_type = message.DESCRIPTOR.full_name
@@ -228,7 +228,7 @@ class Round(Generic[Bets, Outcome]):
             command.digest,
         )
         self._limits.verify_room(seat.player_id, len(stake.encoded_bets))
-        placed = self._batcher.submit(stake)
+        placed = self._batcher.submit(stake, together)
         self._limits.count_stakes(seat.player_id, len(stake.encoded_bets))
         return placed
 

@@ -68,7 +68,11 @@ class Settlement(Generic[Bets, Outcome]):
         if drawn.outcome is None:
             raise AssertionError(f"round {drawn.round_id} is settled before it is decided")
         outcome = rules.read_outcome(drawn.outcome)
-        payouts = {stake.stake_id: rules.payout_cents(outcome, rules.read_bets(stake.bets)) for stake in drawn.stakes}
+        # Players bet the same again and again, and the same bets pay the same.
+        paid_for = {
+            bets: rules.payout_cents(outcome, rules.read_bets(bets)) for bets in {stake.bets for stake in drawn.stakes}
+        }
+        payouts = {stake.stake_id: paid_for[stake.bets] for stake in drawn.stakes}
         paid = {} if decided is None else decided.paid
         unpaid = {stake_id: cents for stake_id, cents in payouts.items() if stake_id not in paid}
         for stake_id, cents in paid.items():

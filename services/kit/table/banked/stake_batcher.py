@@ -58,9 +58,12 @@ class StakeBatcher(Generic[Bets, Outcome]):
             on_failure=lambda _: on_failure(),
         )
 
-    def submit(self, stake: Stake[Bets]) -> asyncio.Future[PlacedBets[Bets]]:
-        """Puts a stake on the felt and sends it; the future is the wallet's answer."""
-        self._felt.add(stake)
+    def submit(self, stake: Stake[Bets], together: Bets) -> asyncio.Future[PlacedBets[Bets]]:
+        """Puts a stake on the felt and sends it; the future is the wallet's answer.
+
+        `together` is what the felt has just judged the player's bets to be with it.
+        """
+        self._felt.add(stake, together)
         stake.traceparent = trace.traceparent()
         try:
             return self._batcher.submit(stake)

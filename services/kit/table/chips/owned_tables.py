@@ -17,6 +17,7 @@ from services.kit import background
 from services.kit.table import refusals
 from services.kit.table.chips.directed import DirectedTable
 from services.kit.table.chips.inner_table import InnerTable
+from services.kit.table.chips.presence import SeenPlayers
 from services.kit.table.chips.recovery import HandRecovery
 from services.kit.table.chips.rules import chip_rules
 from services.kit.table.chips.seam import ChipTable, Director, DirectorOf, table_id_of
@@ -25,7 +26,7 @@ from services.kit.table.chips.table import EndedHand, LiveChipTable
 from services.kit.table.chips.time_banks import TimeBanks
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Outcome
-from services.kit.table.journal.entries import Ending, LatestDeal, UnfinishedRound
+from services.kit.table.journal.entries import ActedBy, Ending, LatestDeal, UnfinishedRound
 from services.kit.table.live.dependencies import EventPublisher, RuntimeDependencies, TableDependencies
 from services.kit.table.live.kinds import FoundTable
 from services.kit.table.live.table import PAST_OUTCOMES_SHOWN, LiveTable
@@ -52,7 +53,7 @@ class OwnedChipTables(Generic[Bets, Outcome]):
         self._director_of = director_of
         self._recovery = HandRecovery(placement_id, dependencies)
         self._banks = TimeBanks()
-        self._lost_lines: set[str] = set()
+        self._seen = SeenPlayers()
         self._epoch = 0
         self._director: Director | None = None
         self._tables: dict[int, InnerTable[Bets, Outcome]] = {}
@@ -260,7 +261,7 @@ class OwnedChipTables(Generic[Bets, Outcome]):
             seats=runtime.seats,
             line_of=runtime.line_of,
         )
-        return LiveChipTable(found, dependencies, directed, self, self._banks, self._lost_lines, ended)
+        return LiveChipTable(found, dependencies, directed, self, self._banks, self._seen, ended)
 
     async def _unfinished(self, table_id: str) -> list[UnfinishedRound]:
         """Returns the hands of a table without an end: as they were taken over, or after the table has failed."""
@@ -276,6 +277,10 @@ class OwnedChipTables(Generic[Bets, Outcome]):
         rules = chip_rules(await self._dependencies.catalogue.rules_of_version(self.placement_id, version))
         brought = [(stake.player_id, rules.read_brought(rules.read_bets(stake.bets))) for stake in latest.drawn.stakes]
         self._banks.restore(brought)
+        players = {stake.seat: stake.player_id for stake in latest.drawn.stakes}
+        for moved in latest.moves:
+            if moved.acted_by is ActedBy.PLAYER:
+                self._seen.note_decision(players[moved.seat])
         if latest.ending is None:
             return None
         return EndedHand(brought[0][1].hand, latest.outcome if latest.ending is Ending.SETTLED else None)

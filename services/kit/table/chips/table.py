@@ -11,9 +11,9 @@ from datetime import timedelta
 from typing import Generic, NamedTuple
 
 from feltro.table.v1 import events_pb2, table_pb2, types_pb2
-from services.kit.bus.connections import Line
 from services.kit.table.banked.round import FinishedRound, Round
 from services.kit.table.chips.directed import DirectedTable
+from services.kit.table.chips.presence import SeenPlayers
 from services.kit.table.chips.rules import ChipTimes, chip_rules
 from services.kit.table.chips.seam import Destination, HandReporter
 from services.kit.table.chips.settlement import ChipSettlement
@@ -49,13 +49,12 @@ class LiveChipTable(HandTable[Bets, Outcome], Generic[Bets, Outcome]):
         directed: DirectedTable,
         reporter: HandReporter,
         banks: TimeBanks,
-        lost_lines: set[str],
+        seen: SeenPlayers,
         ended: EndedHand | None,
     ) -> None:
-        """`lost_lines` are players who are away because their line was lost, and for nothing else (26).
+        """`banks` and `seen` are those of all tables: players go from one to another.
 
-        They and their time banks go from table to table. `ended` is the latest hand that was dealt here, if it has
-        ended.
+        `ended` is the latest hand that was dealt here, if it has ended.
         """
         self._directed = directed
         self._reporter = reporter
@@ -63,7 +62,9 @@ class LiveChipTable(HandTable[Bets, Outcome], Generic[Bets, Outcome]):
         self._ended = ended
         # The number of the hand under way, or of the last one.
         self._hand_number = 0
-        self._lost_lines = lost_lines
+        self._seen = seen
+        # Who sat out when the director's orders were followed last.
+        self._known_away = frozenset(directed.away)
         self._told: types_pb2.ChipTable | None = None
         super().__init__(
             found,
@@ -118,6 +119,10 @@ class LiveChipTable(HandTable[Bets, Outcome], Generic[Bets, Outcome]):
     def follow(self) -> None:
         """Takes over what the director has ordered."""
         self._sit_down()
+        for seat in self._known_away - self._directed.away:
+            if (player := self._directed.players.get(seat)) is not None:
+                self._seen.note_decision(player.player_id)
+        self._known_away = frozenset(self._directed.away)
         if self._snapshot_published:
             self._tell_seats()
         if self._directed.is_closed and self._hand is not None:
@@ -150,6 +155,7 @@ class LiveChipTable(HandTable[Bets, Outcome], Generic[Bets, Outcome]):
         else:
             self._directed.away.discard(seat)
             self._reporter.came_back(player_id)
+        self._known_away = frozenset(self._directed.away)
         self._tell_seats()
         self.wake()
 
@@ -158,29 +164,33 @@ class LiveChipTable(HandTable[Bets, Outcome], Generic[Bets, Outcome]):
 
     def _after_decision(self) -> None:
         super()._after_decision()
-        moves = () if self._hand is None else self._hand.moves
-        if moves and moves[-1].acted_by is ActedBy.CLOCK:
+        moved = None if self._hand is None or not self._hand.moves else self._hand.moves[-1]
+        player = None if moved is None else self._directed.players.get(moved.seat)
+        if moved is None or player is None:
+            return
+        if moved.acted_by is ActedBy.PLAYER:
+            self._seen.note_decision(player.player_id)
+        elif moved.acted_by is ActedBy.CLOCK:
             # In *sit out* from the first decision that is missed (810/2015:43).
-            player = self._directed.players.get(moves[-1].seat)
-            if player is not None and moves[-1].seat not in self._directed.away:
-                self._mark(moves[-1].seat, player.player_id, away=True)
+            self._seen.note_missed(player.player_id)
+            if moved.seat not in self._directed.away:
+                self._mark(moved.seat, player.player_id, away=True)
 
-    def _note_lost_lines(self, seats: Iterable[int]) -> None:
-        """Has those sit out who are not connected when a hand begins (26, 27); of no line is it guessed."""
+    def _note_absent(self, seats: Iterable[int]) -> None:
+        """Has those sit out who are not there when a hand begins (810/2015:26)."""
         for seat in seats:
             player = self._directed.players.get(seat)
-            if player is None or seat in self._directed.away or self._line_of(player.player_id) is not Line.AWAY:
+            if player is None or seat in self._directed.away:
                 continue
-            self._lost_lines.add(player.player_id)
-            self._mark(seat, player.player_id, away=True)
+            if self._seen.is_absent(player.player_id, self._line_of(player.player_id)):
+                self._mark(seat, player.player_id, away=True)
 
     def _follow_lines(self) -> None:
         super()._follow_lines()
         for seat, player in sorted(self._directed.players.items()):
-            if player.player_id in self._lost_lines and self._line_of(player.player_id) is Line.CONNECTED:
-                self._lost_lines.discard(player.player_id)
-                if seat in self._directed.away:
-                    self._mark(seat, player.player_id, away=False)
+            is_back = self._seen.is_back(player.player_id, self._line_of(player.player_id))
+            if is_back and seat in self._directed.away:
+                self._mark(seat, player.player_id, away=False)
 
     # -- time --------------------------------------------------------------------------------------------------------
 
@@ -222,7 +232,7 @@ class LiveChipTable(HandTable[Bets, Outcome], Generic[Bets, Outcome]):
             return
         self._configured = self._host.rules_in_force()
         self._hand_number = hand.number
-        self._note_lost_lines(hand.seats)
+        self._note_absent(hand.seats)
         round_ = await self._begin_round(None)
         await round_.ensure_opened()
         brought = chip_rules(self._configured).brought(hand, {seat: self._bank_of(seat) for seat in hand.seats})

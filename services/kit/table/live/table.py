@@ -800,10 +800,9 @@ class LiveTable(Generic[Bets, Outcome]):
         self, round_: Round[Bets, Outcome], journal_stakes: list[JournalStake]
     ) -> tuple[Drawn, DealtRound[Bets, Outcome]] | None:
         """Draws or deals; returns None if that fails, which makes the round void (`804/2015:20`)."""
-        stakes = [
-            StakeOnTable(stake.stake_id, stake.seat, round_.rules.read_bets(stake.bets)) for stake in journal_stakes
-        ]
-
+        # Equal bets are read once: they are never changed.
+        bets = {encoded: round_.rules.read_bets(encoded) for encoded in {stake.bets for stake in journal_stakes}}
+        stakes = [StakeOnTable(stake.stake_id, stake.seat, bets[stake.bets]) for stake in journal_stakes]
         try:
             deal = self._shoe.deal(
                 self._randomness, round_.round_id, round_.configuration_version, round_.rules, stakes

@@ -14,6 +14,7 @@ SIZES = [(1440, 900), (390, 844), (320, 568), (844, 390)]
 
 
 @pytest.mark.rule("812/2015:3", "812/2015:16", "812/2015:17", "812/2015:18", "812/2015:20")
+@pytest.mark.usefixtures("slow_deal")
 def test_four_cards_face_down_in_turn_then_ponto_is_turned_then_banca(desktop: Page) -> None:
     table = BaccaratPage(desktop, TABLE).open()
     table.bet({"banca": 200, "tie": 100})
@@ -60,6 +61,7 @@ def test_an_additional_card_lies_across_and_apart(
             assert bottom <= height
 
 
+@pytest.mark.usefixtures("slow_deal")
 def test_nothing_tells_the_result_before_the_cards_lie_on_the_table(desktop: Page) -> None:
     table = BaccaratPage(desktop, TABLE).open()
     table.bet({"banca": 200})

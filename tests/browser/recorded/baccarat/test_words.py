@@ -8,10 +8,12 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Screenshot
 from tests.browser.driver.baccarat_page import BaccaratPage
 from tests.browser.driver.navigation import open_panel
+from tests.browser.driver.page_clock import pause
 from tests.browser.recorded.baccarat import TABLE
 
 
 @pytest.mark.rule("812/2015:27", "812/2015:28")
+@pytest.mark.usefixtures("slow_deal")
 def test_the_clock_says_what_the_croupier_says_and_the_player_has_the_cards_dealt(desktop: Page) -> None:
     table = BaccaratPage(desktop, TABLE).open()
     phase = table.part("phase")
@@ -44,6 +46,7 @@ def test_the_plaque_says_the_prize_and_the_commission_that_was_deducted(desktop:
     expect(plaque).to_contain_text("comissão de 0,5 créditos")
 
 
+@pytest.mark.usefixtures("slow_deal")
 def test_a_screen_reader_hears_bets_cards_and_result(desktop: Page) -> None:
     table = BaccaratPage(desktop, TABLE).open()
     said, cards = table.part("said"), table.part("said-cards")
@@ -75,10 +78,15 @@ def test_a_screen_reader_hears_bets_cards_and_result(desktop: Page) -> None:
 
 @pytest.mark.rule("812/2015:31", "812/2015:32")
 def test_the_last_round_is_shown_in_pictures_and_words(desktop: Page, screenshot: Screenshot) -> None:
+    desktop.clock.install()
     table = BaccaratPage(desktop, TABLE).open()
     table.bet({"banca": 200, "tie": 100})
+    # What was won is read for six seconds once the player bets again: the page's time goes on when the test says so.
+    pause(desktop)
     table.deal()
-    table.expect_stage("paid")
+    while table.table.get_attribute("data-stage") != "paid":
+        desktop.clock.run_for(200)
+    table.wait_for_betting()
     # The next bet begins the next round: one line sums up the last one, and opens all of it.
     table.chance("ponto").click()
     line = table.part("last-round-line")
@@ -89,6 +97,7 @@ def test_the_last_round_is_shown_in_pictures_and_words(desktop: Page, screenshot
     line.click()
     told = desktop.get_by_test_id("last-round-told")
     expect(told).to_contain_text("Ganha a banca, 7 a 6")
+    desktop.clock.resume()
     desktop.keyboard.press("Escape")
     open_panel(desktop, "last")
     last = desktop.get_by_test_id("last-round")

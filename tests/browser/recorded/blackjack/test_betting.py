@@ -64,7 +64,8 @@ def test_a_player_is_told_on_how_many_places_they_may_bet(
 
 @pytest.mark.rule("805/2015:12")
 def test_the_betting_time_and_its_end_are_clearly_shown(desktop: Page, platform: BlackjackPlatform) -> None:
-    felt = FeltPage(desktop, platform.table("Ts 7c 5h 9d", individual=False, places=7, dealing_ms=400)).open()
+    # The cards are on their way for longer than the test looks.
+    felt = FeltPage(desktop, platform.table("Ts 7c 5h 9d", individual=False, places=7, dealing_ms=30_000)).open()
     felt.bet(2)
     phase = felt.part("phase")
     expect(phase).to_contain_text("Façam as vossas apostas")

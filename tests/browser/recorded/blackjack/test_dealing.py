@@ -114,17 +114,19 @@ def test_decisions_wait_for_the_cards(desktop: Page, platform: BlackjackPlatform
     desktop.evaluate(
         """() => {
           window.early = false;
+          window.stages = [];
           new MutationObserver(() => {
             const asked = document.querySelector("[data-testid=asked]");
             const stage = document.querySelector("[data-testid=blackjack]").dataset.stage;
             if (asked && stage !== "playing") window.early = true;
+            if (window.stages.at(-1) !== stage) window.stages.push(stage);
           }).observe(document, { subtree: true, childList: true, attributes: true });
         }"""
     )
     felt.deal()
-    felt.expect_stage("dealing")
     felt.expect_stage("playing")
     expect(felt.part("asked")).to_be_visible()
+    assert desktop.evaluate("() => window.stages.slice(-2)") == ["dealing", "playing"]
     assert desktop.evaluate("() => window.early") is False
 
 

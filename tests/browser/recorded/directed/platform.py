@@ -22,6 +22,8 @@ from tests.browser.recorded.directed.messages import now
 from tests.browser.recorded.directed.page import Page, Table
 
 _T = TypeVar("_T")
+# How long a table may take to do what the test wants, or its page to ask, before it is called a hang.
+TIMEOUT_S = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Directed(Generic[Table]):
 
     def wait(self, act: Callable[[Table], Coroutine[object, object, _T]]) -> _T:
         """Waits at the table until something is done."""
-        return asyncio.run_coroutine_threadsafe(act(self.table), self.loop()).result(30)
+        return asyncio.run_coroutine_threadsafe(act(self.table), self.loop()).result(TIMEOUT_S)
 
 
 @dataclass

@@ -33,7 +33,7 @@ CREDITS_CENTS = 50_000
 # The test says when the next hand is dealt.
 NEXT_HAND_MS = 60_000
 # How long a seat is kept for the player who waits.
-SEAT_KEPT_MS = 30_000
+SEAT_KEPT_MS = 90_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,8 @@ class Options:
     button: int = 6
     omaha: bool = False
     limit: poker_pb2.Limit.ValueType = poker_pb2.LIMIT_NO_LIMIT
-    decision_ms: int = 20_000
+    # Longer than any test looks: a slow machine still finds the usual time of the turn running.
+    decision_ms: int = 90_000
     time_bank_ms: int = 30_000
     dealing_ms: int = 20
     mode: wallet_types.Mode.ValueType = wallet_types.MODE_REAL

@@ -201,13 +201,15 @@ def test_a_call_that_takes_everything_and_leaves_no_raise(desktop: Page, platfor
 
 @pytest.mark.rule("806/2015:43", "806/2015:44")
 def test_the_clock_and_then_the_time_bank(desktop: Page, platform: PokerPlatform) -> None:
-    felt = in_turn(desktop, platform, decision_ms=5000)
+    desktop.clock.install()
+    felt = in_turn(desktop, platform, time_bank_ms=290_000)
     clock = felt.part("action-clock")
     expect(clock).to_have_attribute(STAGE, "usual")
-    expect(clock).to_contain_text("+ 30 s do banco de tempo")
+    expect(clock).to_contain_text("+ 290 s do banco de tempo")
+    desktop.clock.fast_forward(felt.table.table.options.decision_ms)
     expect(clock).to_have_attribute(STAGE, "extra")
     expect(clock.get_by_role("status")).to_have_text("Banco de tempo")
-    assert int(clock.get_attribute(SECONDS) or 0) <= 30
+    assert 0 < int(clock.get_attribute(SECONDS) or 0) <= 290
 
 
 def test_a_clock_that_stands_still_says_so(desktop: Page, platform: PokerPlatform) -> None:
@@ -226,7 +228,7 @@ def test_a_clock_that_stands_still_says_so(desktop: Page, platform: PokerPlatfor
 
 @pytest.mark.rule("806/2015:44")
 def test_the_time_bank_begins_when_the_platform_says_so(desktop: Page, platform: PokerPlatform) -> None:
-    felt = in_turn(desktop, platform, decision_ms=60_000)
+    felt = in_turn(desktop, platform)
     clock = felt.part("action-clock")
     expect(clock).to_have_attribute(STAGE, "usual")
     felt.table.do(lambda at: at.begin_time_bank())

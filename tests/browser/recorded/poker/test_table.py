@@ -143,7 +143,11 @@ def test_the_blinds_have_their_marks(desktop: Page, platform: PokerPlatform) -> 
 
 
 @both("2.e", "55")
-def test_common_cards_lie_side_by_side_the_turn_next_to_the_flop(desktop: Page, platform: PokerPlatform) -> None:
+def test_common_cards_lie_side_by_side_the_turn_next_to_the_flop(
+    new_context: NewContext, platform: PokerPlatform
+) -> None:
+    # No card is still on its way when the test looks.
+    desktop = new_context("desktop", reduced_motion="reduce").new_page()
     felt = to_river(FeltPage(desktop, platform.table()).open())
     expect(felt.part("board")).to_have_accessible_name(
         "Cartas viradas: valete de espadas, dama de paus, rei de ouros, 4 de copas e 2 de copas"
@@ -167,7 +171,7 @@ def test_what_players_do_is_seen_at_their_seats(desktop: Page, platform: PokerPl
 
 
 def test_the_clock_shows_whose_turn_it_is_and_the_time_bank_after_it(desktop: Page, platform: PokerPlatform) -> None:
-    felt = FeltPage(desktop, platform.table(decision_ms=60_000)).open().deal(button=5)
+    felt = FeltPage(desktop, platform.table()).open().deal(button=5)
     expect(felt.seat(2).get_by_test_id("turn-seconds")).to_have_attribute("data-stage", "usual")
     expect(felt.part("status")).to_contain_text("Decide o lugar 2")
     felt.play("f")

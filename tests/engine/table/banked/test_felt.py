@@ -80,6 +80,11 @@ def felt_of(rules: TwoSides) -> Felt[Bets, Any]:
     return Felt(cast("Any", rules))
 
 
+def add(felt: Felt[Bets, Any], stake: Stake[Bets]) -> None:
+    """Adds a stake, as a round does: it is judged, and lies there on its way to the wallet."""
+    felt.add(stake, felt.judge(stake.seat.player_id, stake.bets))
+
+
 @pytest.mark.guarantee("G9")
 def test_g9_lifting_and_showing_never_judge_what_was_accepted() -> None:
     """Rules that refuse everything from now on make nobody's round a fault."""
@@ -88,7 +93,7 @@ def test_g9_lifting_and_showing_never_judge_what_was_accepted() -> None:
     counted, refused = stake_of("ana", {"left": 100}, 1), stake_of("ana", {"left": 50, "right": 10}, 2)
     other = stake_of("rui", {"right": 30}, 3)
     for stake in (counted, refused, other):
-        felt.add(stake)
+        add(felt, stake)
     felt.accept(counted, AT)
     felt.accept(other, AT)
     chosen = felt.choose("ana", {"left": 40})
@@ -108,12 +113,12 @@ def test_g9_lifting_and_showing_never_judge_what_was_accepted() -> None:
 def test_g12_bets_that_another_player_leans_on_stay() -> None:
     felt = felt_of(TwoSides())
     support, leaning = stake_of("ana", {"left": 400}, 1), stake_of("rui", {"right": 900}, 2)
-    felt.add(support)
+    add(felt, support)
     with pytest.raises(TableRefused):
         # The stake on the other side may still be refused.
         felt.judge("rui", leaning.bets)
     felt.accept(support, AT)
-    felt.add(leaning)
+    add(felt, leaning)
     felt.accept(leaning, AT)
     with pytest.raises(TableRefused):
         felt.choose("ana", {"left": 1})
@@ -139,7 +144,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.number += 1
         stake = stake_of(player, bets, self.number)
         try:
-            self.felt.add(stake)
+            add(self.felt, stake)
         except TableRefused:
             return
         self.coming.append(stake)

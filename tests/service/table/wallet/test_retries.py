@@ -260,7 +260,8 @@ def submit_stakes(wallet: GrpcWallet, number: int, detail_bytes: int) -> asyncio
                     100,
                     bytes(detail_bytes),
                     100,
-                )
+                ),
+                100,
             )
             for index in range(number)
         )
