@@ -28,7 +28,8 @@ from services.kit.clock import seconds_since_boot
 # Entries that are remembered as logged (G11).
 REFUSED_ENTRIES_LIMIT = 10_000
 
-_INDIVIDUAL = re.compile(r"(?P<placement>.+)-[0-9a-f]{16,}")
+# Tables that belong to a placement: a player's own table, and a table that its placement numbers.
+_BELONGING = re.compile(r"(?P<placement>.+)-(?:[0-9a-f]{16,}|t[1-9][0-9]*)")
 _log = logging.getLogger(__name__)
 _MessageT = TypeVar("_MessageT", placement_pb2.Lease, placement_pb2.Replica)
 
@@ -138,7 +139,7 @@ class Directory:
         return [self._address_of_game(name) for name in ([game] if game else self.games())]
 
     def owner(self, table_id: str) -> placement_pb2.Lease | None:
-        """Returns the lease of a table, or of the configured table that a player's individual table belongs to."""
+        """Returns the lease of a table, or of the configured table that it belongs to."""
         return self._snapshot.leases.get(self._placement_of(table_id, self._snapshot.leases))
 
     def game_of(self, table_id: str) -> str | None:
@@ -146,11 +147,11 @@ class Directory:
         return self._games_of.get(self._placement_of(table_id, self._games_of))
 
     def _placement_of(self, table_id: str, placements: Mapping[str, object]) -> str:
-        """Returns the placement of a table: the configured table, or the one that an individual table belongs to."""
-        individual = _INDIVIDUAL.fullmatch(table_id)
-        if individual is not None and individual["placement"] in placements:
-            # Even if a game has a lease under the very id of another game's individual table.
-            return individual["placement"]
+        """Returns the placement of a table: the configured table, or the one that the table belongs to."""
+        belonging = _BELONGING.fullmatch(table_id)
+        if belonging is not None and belonging["placement"] in placements:
+            # Even if a game has a lease under the very id of such a table of another game.
+            return belonging["placement"]
         return table_id if table_id in placements else table_id.rpartition("-")[0]
 
     def _by_placement(self, leases: Mapping[str, placement_pb2.Lease]) -> dict[str, placement_pb2.Lease]:

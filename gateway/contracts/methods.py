@@ -73,9 +73,8 @@ class Method:
         self.has_request_id = "request_id" in descriptor.input_type.fields_by_name
         """Whether it is a command, which acts once (G3)."""
         package = descriptor.containing_service.file.package
-        self.own_game: str = (
-            package.split(".")[1] if self.table_field and not package.startswith(_SHARED_TABLES) else ""
-        )
+        is_routed = options.HasExtension(access_pb2.route)
+        self.own_game: str = package.split(".")[1] if is_routed and not package.startswith(_SHARED_TABLES) else ""
         """The one game that answers it, by the name of its package; empty if it is no method of a single game."""
         self._address_fields = tuple(_address_fields(descriptor.input_type))
         self.domain: str = _domain(descriptor.containing_service)

@@ -30,19 +30,21 @@ class DealtPoker:
 
     table: Table
     hand: Hand
+    # What is done for a player who has left: a fold (A-18); in a tournament what the clock would do (810/2015, T-A-09).
+    folds_if_away: bool = True
 
     @cached_property
     def turn(self) -> Turn | None:
         """Whose turn it is; when the time is up, a check where it is free and otherwise a fold (`806/2015:45`).
 
-        Who has left the table folds (A-18).
+        Who has left a table of cash poker folds (A-18).
         """
         hand = self.hand
         if hand.is_over:
             return None
         seat = hand.deal.seats[hand.actor]
         default = messages.move_message(self.table.default(hand)).SerializeToString()
-        return Turn((seat,), at_once=False, defaults=(Default(seat, default, _FOLD),))
+        return Turn((seat,), at_once=False, defaults=(Default(seat, default, _FOLD if self.folds_if_away else None),))
 
     def judge(self, seat: int, move: bytes) -> None:
         """Refuses an action that is not possible now, with the legal bounds."""
@@ -115,7 +117,9 @@ class DealtPoker:
         return messages.own_view_message(self.hand, seat)
 
 
-def deal(table: Table, stakes: Sequence[StakeOnTable[Brought]], tape: Tape) -> DealtPoker:
+def deal(
+    table: Table, stakes: Sequence[StakeOnTable[Brought]], tape: Tape, *, folds_if_away: bool = True
+) -> DealtPoker:
     """Draws the button where that is due (`806/2015:46`), shuffles the pack (2.j), posts the blinds and deals."""
     caves = {stake.bets.seat: stake.bets.cave_cents for stake in stakes}
     seats = sorted(caves)
@@ -124,4 +128,4 @@ def deal(table: Table, stakes: Sequence[StakeOnTable[Brought]], tape: Tape) -> D
     posting = {stake.bets.seat for stake in stakes if stake.bets.posts}
     posters = tuple(at for at, seat in enumerate(order) if seat in posting)
     positions = Positions(tuple(order), tuple(caves[seat] for seat in order), posters)
-    return DealtPoker(table, table.deal(positions, shuffled_shoe(ONE_PACK, tape)))
+    return DealtPoker(table, table.deal(positions, shuffled_shoe(ONE_PACK, tape)), folds_if_away)

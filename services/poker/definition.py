@@ -1,4 +1,4 @@
-"""Defines poker for the process of a game service: its rules and its own gRPC service."""
+"""Defines poker for the process of a game service: its rules, its own gRPC service, and its tournaments."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from services.kit.table.server.process import GameDefinition
 from services.poker.game import PokerGame
 from services.poker.messages import Brought, Outcome
 from services.poker.service import PokerService
+from services.poker.tournament_service import PokerTournaments
 
 POKER: GameDefinition[Brought, Outcome] = GameDefinition(
-    game=PokerGame(), services=lambda commands: [PokerService(commands.caves, commands.ended_rounds)]
+    game=PokerGame(),
+    services=lambda commands: [PokerService(commands.caves, commands.ended_rounds)],
+    tournaments=PokerTournaments,
 )

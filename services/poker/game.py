@@ -7,38 +7,64 @@ from datetime import timedelta
 
 from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import types_pb2
-from feltro.wallet.v1 import session_pb2
+from feltro.wallet.v1 import session_pb2, tournament_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.randomness.tape import Tape
 from services.kit.table.caves.period import Period
 from services.kit.table.caves.rules import CaveTimes, HandResult
 from services.kit.table.caves.rules import Lineup as CaveLineup
 from services.kit.table.game import NoBets, StakeOnTable
+from services.kit.table.journal.tournament_entries import JournalledFact
 from services.kit.table.refusals import invalid
 from services.poker import commission, dealt_hand, messages, specific_rules_message
 from services.poker.dealt_hand import DealtPoker
+from services.poker.directing.course import Course
+from services.poker.directing.explaining import Explanation, explain
 from services.poker.engine import Table
 from services.poker.lineup.lineup import Lineup
 from services.poker.messages import Brought, Outcome
 from services.poker.rules import text as rules_text
+from services.poker.rules import tournament_text
 from services.poker.seated_lineup import SeatedLineup
 from services.poker.specific_rules import MOST_SEATS, SpecificRules
+from services.poker.tournament import specific_rules_message as tournament_rules
+from services.poker.tournament_hands import TournamentHands
 
 
 class PokerGame:
     """Implements `services.kit.table.game.Game`."""
 
     name = "poker"
-    plays = frozenset({wallet_types.PLAY_POKER})
+    plays = frozenset({wallet_types.PLAY_POKER, wallet_types.PLAY_TOURNAMENT})
     has_cards = True
     has_decisions = True
 
-    def rules(self, configuration: types_pb2.TableConfiguration) -> PokerRules:
+    def rules(self, configuration: types_pb2.TableConfiguration) -> PokerRules | TournamentHands:
         if configuration.game != self.name:
             raise invalid("configuration.game", f"has to be `{self.name}` here")
+        if configuration.play == wallet_types.PLAY_TOURNAMENT:
+            rules, _ = tournament_rules.read(configuration)
+            return TournamentHands(rules)
         return PokerRules(specific_rules_message.read(configuration))
 
+    def explain_tournament(
+        self,
+        tournament_id: str,
+        configuration: types_pb2.TableConfiguration,
+        facts: Sequence[JournalledFact],
+        money: tournament_pb2.GetTournamentMoneyResponse,
+        pay_ins: Sequence[tournament_pb2.TournamentPayIn],
+        awards: Sequence[tournament_pb2.TournamentAward],
+    ) -> Explanation:
+        """Replays the facts of a tournament, and holds what they pay against the ledger (`feltro replay`)."""
+        rules, starts_at = tournament_rules.read(configuration)
+        starts_at_ms = None if starts_at is None else round(starts_at.timestamp() * 1000)
+        return explain(Course.begin(tournament_id, rules, starts_at_ms), facts, money, pay_ins, awards)
+
     def rules_text(self, configuration: types_pb2.TableConfiguration, language: str) -> str:
+        if configuration.play == wallet_types.PLAY_TOURNAMENT:
+            rules, _ = tournament_rules.read(configuration)
+            return tournament_text.render(configuration, rules, language)
         return rules_text.render(configuration, specific_rules_message.read(configuration), language)
 
 
@@ -155,5 +181,4 @@ class PokerRules(NoBets[Brought, Outcome]):
         return Outcome.of(poker_pb2.Outcome.FromString(message))
 
     def results_message(self, outcome: Outcome, bets: Brought) -> poker_pb2.SeatResult:
-        result = outcome.result.seats[bets.seat]
-        return poker_pb2.SeatResult(seat=bets.seat, staked_cents=result.staked_cents, won_cents=result.won_cents)
+        return messages.seat_result_message(outcome, bets)

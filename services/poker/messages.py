@@ -30,6 +30,10 @@ class Brought:
     button: int
     # Whether a newcomer posts a big blind to enter before it is due (A-20).
     posts: bool = False
+    # In a tournament: which of its hands it is, at which level, and what is left of the player's time bank.
+    hand: int = 0
+    level: int = 0
+    time_bank_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +51,21 @@ class Outcome:
 
 def brought_message(brought: Brought) -> poker_pb2.SeatInHand:
     return poker_pb2.SeatInHand(
-        seat=brought.seat, cave_cents=brought.cave_cents, button=brought.button, posts=brought.posts
+        seat=brought.seat,
+        cave_cents=brought.cave_cents,
+        button=brought.button,
+        posts=brought.posts,
+        hand_no=brought.hand,
+        level=brought.level,
+        time_bank_ms=brought.time_bank_ms,
     )
 
 
 def read_brought(message: bytes) -> Brought:
     read = poker_pb2.SeatInHand.FromString(message)
-    return Brought(read.seat, read.cave_cents, read.button, read.posts)
+    return Brought(
+        read.seat, read.cave_cents, read.button, read.posts, read.hand_no, read.level, read.time_bank_ms
+    )  # fmt: skip
 
 
 def read_move(message: bytes) -> Move:
@@ -164,3 +176,9 @@ def _staked(hand: Hand) -> Mapping[int, int]:
     for payment in result.payments:
         paid[payment.position] += payment.net_cents
     return {at: hand.deal.stacks[at] + paid[at] - result.stacks[at] for at in paid}
+
+
+def seat_result_message(outcome: Outcome, brought: Brought) -> poker_pb2.SeatResult:
+    """Builds what a hand was for one seat."""
+    result = outcome.result.seats[brought.seat]
+    return poker_pb2.SeatResult(seat=brought.seat, staked_cents=result.staked_cents, won_cents=result.won_cents)

@@ -16,7 +16,9 @@ from services.kit.table.server.game_commands import EndedRounds
 from services.poker import specific_rules_message
 from services.poker.game import PokerRules
 from services.poker.history import export
+from services.poker.history.export import HandRules
 from services.poker.messages import Brought, Outcome
+from services.poker.tournament_hands import TournamentHands
 
 
 class PokerService:
@@ -87,7 +89,7 @@ class PokerService:
 
     async def export_hand(self, request: poker_pb2.ExportHandRequest, caller: Caller) -> poker_pb2.ExportHandResponse:
         ended = await self._ended_rounds.read(request.table_id, request.round_id)
-        rules = _poker(ended.rules.rules)
+        rules = _of_hands(ended.rules.rules)
         if OPERATOR in caller.scopes:
             return poker_pb2.ExportHandResponse(phh=export.for_operator(ended.record, rules))
         return poker_pb2.ExportHandResponse(phh=export.for_player(ended.record, rules, caller.subject))
@@ -101,3 +103,7 @@ def _poker(rules: Rules[Brought, Outcome]) -> PokerRules:
     if not isinstance(rules, PokerRules):
         raise table_refusals.unavailable("The table is not one of poker")
     return rules
+
+
+def _of_hands(rules: Rules[Brought, Outcome]) -> HandRules:
+    return rules if isinstance(rules, TournamentHands) else _poker(rules)

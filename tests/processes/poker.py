@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import grpc
 
-from feltro.poker.v1 import poker_pb2, poker_pb2_grpc
+from feltro.poker.v1 import poker_pb2, poker_pb2_grpc, tournament_pb2_grpc
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from stack.issuer import DevelopmentIssuer
@@ -70,6 +70,9 @@ class PokerClient(GameClient):
     def __init__(self, channel: grpc.aio.Channel, issuer: DevelopmentIssuer) -> None:
         super().__init__("poker", channel, issuer)
         self.poker: poker_pb2_grpc.PokerServiceAsyncStub = poker_pb2_grpc.PokerServiceStub(channel)
+        self.tournaments: tournament_pb2_grpc.TournamentServiceAsyncStub = tournament_pb2_grpc.TournamentServiceStub(
+            channel
+        )
 
     async def buy_in(
         self, player_id: str, table_id: str, cents: int, request_id: str | None = None

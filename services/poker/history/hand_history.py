@@ -34,6 +34,7 @@ class HandFacts(NamedTuple):
     table_id: str
     # When it was dealt, in UTC.
     started_at: datetime
+    # Empty in a tournament, whose chips have no money value.
     currency: str
     # By position; empty where the reader may not see a name.
     players: Sequence[str]
@@ -72,8 +73,8 @@ def _text(begun: Hand, hand: Hand, facts: HandFacts, visible: frozenset[int]) ->
         "time_limit": deal.rules.decision_time_s,
         "_regulation": deal.rules.variant.regulation,
         "_limit": deal.rules.limit.value,
-        "_currency": facts.currency,
-        "_amounts": "cents",
+        **({"_currency": facts.currency} if facts.currency else {}),
+        "_amounts": "cents" if facts.currency else "chips",
         "_commission": _by_position(
             deal, [(payment.position, payment.commission_cents) for payment in result.payments]
         ),

@@ -15,7 +15,7 @@ def rule(paragraph: str) -> str:
 class TournamentRefused(Refused):
     """The tournament refuses a request, and nothing has changed (G12)."""
 
-    domain = "tournament.feltro"
+    domain = "table.feltro"
 
     def __init__(self, reason: str, paragraph: str, sentence: str, **facts: str | int) -> None:
         cited = rule(paragraph)

@@ -32,7 +32,9 @@ def table(**different: object) -> types_pb2.TableConfiguration:
 
 
 def rules_of(configured: types_pb2.TableConfiguration) -> PokerRules:
-    return PokerGame().rules(configured)
+    rules = PokerGame().rules(configured)
+    assert isinstance(rules, PokerRules)
+    return rules
 
 
 def stakes(*caves: int, button: int) -> list[StakeOnTable[Brought]]:

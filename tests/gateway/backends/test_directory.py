@@ -87,13 +87,13 @@ async def test_g12_what_is_no_lease_counts_as_none_and_is_logged_with_its_key(
         assert directory.game_of(table_id) == "roulette"
 
 
-@pytest.mark.parametrize("individual", ["", "-0123456789abcdef"], ids=["configured", "individual"])
+@pytest.mark.parametrize("belonging", ["", "-0123456789abcdef", "-t12"], ids=["configured", "individual", "numbered"])
 async def test_g12_no_game_takes_a_table_of_another(
-    nats_url: str, table_id: str, individual: str, caplog: pytest.LogCaptureFixture
+    nats_url: str, table_id: str, belonging: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with bus_client(nats_url) as bus, running_directory(bus) as directory:
         await written(bus, directory, f"roulette.{table_id}", lease(table_id, "roulette", "good:1"))
-        claimed = f"{table_id}{individual}"
+        claimed = f"{table_id}{belonging}"
         for key, value in (
             (f"other_game.{claimed}", lease(claimed, "other_game", EVIL)),
             # Its own key, with the name of the other game; and a replica that says it is of the other game.

@@ -58,13 +58,16 @@ UNNAMED_COMMANDS = {
     "SessionService.SetInactivityPolicy",
     "TableService.AdvanceTableClock",
     "TableService.VoidOpenRound",
+    "TournamentService.CancelTournament",
+    "TournamentService.DeclineRebuy",
+    "TournamentService.SetTournamentPresence",
     "WalletService.BlockAccount",
     "WalletService.OpenAccount",
     "WalletService.UnblockAccount",
 }
-# What a 64-bit number may be: money, a span, a count of records, an order, or the number of a transfer.
-INT64_NAMES = re.compile(r".*_cents|cents|.*_ms|.*_no|seq|version|transfer_id")
-MOMENT_NAMES = re.compile(r"at|.*_at|decide_by|fill_by|(resting|kept)_until|extra_time_from|paused_since")
+# What a 64-bit number may be: money, chips (blinds are), a span, a count of records, an order, or a transfer's number.
+INT64_NAMES = re.compile(r".*_cents|cents|(.*_)?chips|(.*_)?(small|big)_blind|.*_ms|.*_no|seq|version|transfer_id")
+MOMENT_NAMES = re.compile(r"at|.*_at|decide_by|fill_by|(resting|kept|break)_until|extra_time_from|paused_since")
 # Reasons for which the very same request may succeed a moment later.
 TEMPORARY = {"OVERLOADED", "RATE_LIMITED"}
 
@@ -288,11 +291,19 @@ _WALLET = [
     )),
 ]  # fmt: skip
 _TABLE = [table_pb2.DESCRIPTOR.services_by_name["TableService"]]
+
+
+def _services_of(package: str) -> list[ServiceDescriptor]:
+    """The services of a game, by its package."""
+    services = {each.descriptor.containing_service.full_name: each.descriptor for each in CONTRACTS.methods}
+    return [each.containing_service for each in services.values() if each.containing_service.file.package == package]
+
+
 REQUESTS_OF = {
     "services/wallet": _WALLET,
     "services/kit/table": _TABLE,
     **{
-        f"services/{game}": [service, *_TABLE]
+        f"services/{game}": [*_services_of(service.file.package), *_TABLE]
         for game, service in GAME_SERVICES.items()
         if (ROOT / "services" / game / "game.py").exists()
     },

@@ -7,7 +7,6 @@ are in different hands, and the fault comes before the step and after it.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterable
 from functools import cache
 
@@ -19,6 +18,7 @@ from tests.simulation import guarantees
 from tests.simulation.caves.game import POKER, configuration
 from tests.simulation.caves.players import CALL, CHECK, RAISE, PokerPlayer
 from tests.simulation.environment.world import World
+from tests.simulation.kinds_of_steps import after_each_question, around_each_kind, steps_by_kind
 from tests.simulation.test_faults_at_every_step import (
     TABLE_ID,
     Fault,
@@ -30,8 +30,6 @@ from tests.simulation.test_faults_at_every_step import (
 )
 
 DEPOSIT_CENTS = 50_000
-# What lines of a run's trace say of a step: asked, answered, published.
-_KINDS = re.compile(r"(asks \w+ \w+)|'s (\w+) .*(: done)|published at \S+ \d+(: \w+)")
 
 
 async def _act(player: PokerPlayer, raised: set[str]) -> bool:
@@ -95,19 +93,7 @@ async def _two_hands(world: World) -> None:
 @cache
 def _steps() -> dict[str, list[int]]:
     """Runs the script without a fault, and returns the steps of each kind."""
-    steps: dict[str, list[int]] = {}
-    add_to_trace = World.add_to_trace
-
-    def note(world: World, what: str) -> None:
-        add_to_trace(world, what)
-        found = _KINDS.search(what)
-        if found and world.replicas and not world.faults_ended:
-            kind = " ".join(filter(None, found.groups()))
-            steps.setdefault(kind, []).append(world.replicas[0].process.steps)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(World, "add_to_trace", note)
-        world = run_script(_two_hands, step=None, game=POKER)
+    steps, world = steps_by_kind(_two_hands, POKER)
     assert not guarantees.violations(world)
     assert len(world.journal.rounds) >= 2
     first = world.journal.rounds[f"{TABLE_ID}.1"]
@@ -118,18 +104,6 @@ def _steps() -> dict[str, list[int]]:
         if stored.movement.kind is TransferKind.CASH_OUT
     )
     return steps
-
-
-def _kinds_of_steps() -> Iterable[int]:
-    """Returns the steps around which a fault comes."""
-    return sorted({at for steps in _steps().values() for at in (steps[0], steps[0] + 1, steps[-1], steps[-1] + 1)})
-
-
-def _asking_steps() -> Iterable[int]:
-    """Returns the steps right after something is asked, of each kind the first and the last."""
-    return sorted(
-        {at + 1 for kind, steps in _steps().items() if kind.startswith("asks") for at in (steps[0], steps[-1])}
-    )
 
 
 def _endings(fault: Fault, steps: Iterable[int], under_way: str = "arrives") -> set[Ending]:
@@ -160,20 +134,20 @@ def test_every_kind_of_step_is_among_those_that_are_disturbed() -> None:
 @pytest.mark.rule("806/2015:72")
 def test_killed_around_every_step_of_buying_in_playing_and_leaving() -> None:
     """A hand that was dealt goes on with the same cards: none is void, and each is paid once."""
-    assert _endings(kill, _kinds_of_steps()) == {Ending.SETTLED}
+    assert _endings(kill, around_each_kind(_steps())) == {Ending.SETTLED}
 
 
 @pytest.mark.guarantee("G1", "G3", "G4", "G5", "G6", "G7", "G8", "G10")
 @pytest.mark.rule("806/2015:72")
 def test_killed_with_what_is_under_way_lost() -> None:
-    assert _endings(kill, _asking_steps(), "lost") == {Ending.SETTLED}
+    assert _endings(kill, after_each_question(_steps()), "lost") == {Ending.SETTLED}
 
 
 @pytest.mark.guarantee("G1", "G3", "G4", "G5", "G6", "G7", "G8", "G10")
 def test_superseded_at_every_kind_of_step_of_a_hand() -> None:
-    assert _endings(supersede, _asking_steps()) == {Ending.SETTLED}
+    assert _endings(supersede, after_each_question(_steps())) == {Ending.SETTLED}
 
 
 @pytest.mark.guarantee("G4", "G9")
 def test_handed_over_at_every_kind_of_step_of_a_hand() -> None:
-    assert _endings(hand_over, _asking_steps()) == {Ending.SETTLED}
+    assert _endings(hand_over, after_each_question(_steps())) == {Ending.SETTLED}

@@ -105,7 +105,7 @@ class DurableDecisions:
     def _check_cards_shown(self, shown: events_pb2.CardsShown) -> None:
         """Checks that cards are shown of a hand that is decided."""
         entries = self._journal.rounds.get(shown.round_id)
-        if entries is None or not entries.moves or self._states(entries)[-1].turn is not None:
+        if entries is None or entries.drawn is None or self._states(entries)[-1].turn is not None:
             self._report("G5", f"cards of {shown.round_id} were published before the last decision was journalled")
             return
         self._check_view(shown.round_id, len(entries.moves), shown.view)
@@ -190,6 +190,6 @@ def _views(states: list[DealtRound[Any, Any]], position: int) -> list[bytes]:
     """Returns what may be shown after so many decisions: after the last one, street by street where cards follow."""
     state = states[position]
     views = [state.view()]
-    if position and state.turn is None and isinstance(state, RunsOut):
-        views = [street.view for street in state.run_out(states[position - 1].cards_shown)] or views
+    if state.turn is None and isinstance(state, RunsOut):
+        views = [street.view for street in state.run_out(states[position - 1].cards_shown if position else 0)] or views
     return [view.SerializeToString() for view in views]

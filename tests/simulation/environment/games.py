@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import Message
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.wallet.v1.types_pb2 import PLAY_POKER
 from services.kit.randomness.tape import Tape
+from services.kit.table.chips.seam import DirectorOf
 from services.kit.table.game import DealtRound, Game, Rules, StakeOnTable
 from services.kit.table.journal.entries import Drawn, Moved
 from services.kit.table.server.bet_commands import BetCommands
 from services.roulette.game import RouletteGame
 from services.roulette.service import RouletteService
+
+if TYPE_CHECKING:
+    from tests.simulation.environment.virtual_time import Process
+    from tests.simulation.environment.world import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,13 @@ class SimulatedGame:
     """The module of its contract: every banked game has `Bet`, `PlaceBetsRequest` and `CancelBetsRequest`."""
     seen_cards: Callable[[DealtRound[Any, Any]], Counter[str]] = lambda _: Counter()
     """The cards of a dealt round that everybody may see."""
+    director_of: Callable[[World, Process], DirectorOf] | None = None
+    """Makes the directors of a process, where the game is played for chips."""
+
+    @property
+    def is_for_chips(self) -> bool:
+        """Whether no money lies at its tables."""
+        return self.director_of is not None
 
     @property
     def has_caves(self) -> bool:

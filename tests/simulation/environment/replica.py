@@ -12,14 +12,14 @@ from services.kit.clock import Clock
 from services.kit.paging import Page, PageRequest
 from services.kit.randomness.source import Randomness
 from services.kit.table.caves.table import CaveTables
+from services.kit.table.chips.owned_tables import OwnedChipTables
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Game
 from services.kit.table.journal.history import RecordedRound
 from services.kit.table.journal.sealing import NO_KEYS
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
-from services.kit.table.live.kinds import BankedTables
-from services.kit.table.owned.owned_tables import OwnedTables
+from services.kit.table.live.kinds import BankedTables, TableGroup
 from services.kit.table.owned.registry import TableRegistry
 from services.kit.table.server.bet_commands import BetCommands
 from services.kit.table.server.cave_commands import CaveCommands
@@ -68,13 +68,19 @@ class Replica:
             individual_ids=INDIVIDUAL_IDS,
             line_of=lambda player_id: world.lines.get(player_id, Line.CONNECTED),
         )
-        self.registry: TableRegistry[Any, Any] = TableRegistry(dependencies, world.catalogue.placement_ids, _no_address)
+        director_of = None if world.game.director_of is None else world.game.director_of(world, self.process)
+        self.registry: TableRegistry[Any, Any] = TableRegistry(
+            dependencies,
+            world.catalogue.placement_ids,
+            _no_address,
+            None if director_of is None else lambda placement: OwnedChipTables(placement, dependencies, director_of),
+        )
         self.service: Any = world.game.service(
             BetCommands(self.registry, journal, wallet, journal.read_round, _no_rounds)
         )
         self.tables = _table_service(world.game.game, self.registry, journal, wallet, world.loop)
         self.caves: CaveCommands[Any, Any] = CaveCommands(self.registry, wallet)
-        self.owned_tables: OwnedTables[Any, Any] = self.registry.open_group(placement_id)
+        self.owned_tables: TableGroup[Any, Any] = self.registry.open_group(placement_id)
 
     def start(self) -> None:
         self.process.spawn(self._run())

@@ -63,6 +63,16 @@ class Command:
         return [answer.reason for answer in self.answers if isinstance(answer, Refused)]
 
 
+@dataclass(slots=True)
+class Tournaments:
+    """The tournaments of a world that is played for chips."""
+
+    facts: dict[str, list[Any]] = field(default_factory=dict)
+    """What their directors have on record."""
+    directors: dict[str, Any] = field(default_factory=dict)
+    """Those that were started last."""
+
+
 class World:
     """The world of one run, in which everything follows from the seed and the script."""
 
@@ -108,6 +118,7 @@ class World:
         """Dealt rounds whose cards could not be read for a while."""
         self.cut_off_rounds: set[str] = set()
         """Dealt hands in which the platform could not reach a player for too long (`806/2015:72`)."""
+        self.tournaments = Tournaments()
         self.faults_ended = False
         """No fault happens any more."""
         self.finish_open_hands: Callable[[], Awaitable[None]] | None = None
@@ -295,7 +306,8 @@ class World:
             await self.finish_open_hands()
         self._finished = True
         for placement_id, owner in list(self.current_owners.items()):
-            await self._record_seats(owner)
+            if not self.game.is_for_chips:
+                await self._record_seats(owner)
             while not await self._hand_over(owner) or self._has_open_hands(placement_id):
                 # A superseded owner has not finished its rounds, and no owner those that players decide about: the next
                 # one does.

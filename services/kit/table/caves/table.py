@@ -10,12 +10,11 @@ import asyncio
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Generic, cast
+from typing import Generic, cast
 
 from feltro.table.v1 import events_pb2, kept_pb2, table_pb2, types_pb2
 from feltro.wallet.v1 import session_pb2, wallet_pb2
 from services.kit import background
-from services.kit.bus.connections import Line
 from services.kit.table import refusals
 from services.kit.table.banked.commands import BetCommand
 from services.kit.table.banked.round import Round
@@ -36,15 +35,15 @@ from services.kit.table.caves.rules import (
 from services.kit.table.caves.settlement import HandSettlement
 from services.kit.table.caves.waiting import WaitingList
 from services.kit.table.configuration.catalogue import VersionedRules
-from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, LosesEarly, Outcome
-from services.kit.table.journal.entries import ActedBy, DrawTrigger, Ending, Journal, JournalStake
+from services.kit.table.hands.table import HandTable
+from services.kit.table.hands.times import recovered_within
+from services.kit.table.journal.entries import ActedBy, Journal, JournalStake
 from services.kit.table.journal.seats import KeptSeat
 from services.kit.table.live.dependencies import TableDependencies
 from services.kit.table.live.kinds import FoundTable
 from services.kit.table.live.table import BUS_CHECK_EVERY_S, WALLET_RETRY_S, LiveTable, round_id_of
 from services.kit.table.seat import Seat
-from services.kit.table.turns.extra_time import ExtraTime
 from services.kit.table.turns.resuming import ResumedRound
 from services.kit.table.turns.turn_clock import NO_TIME
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
@@ -72,12 +71,10 @@ class CaveTables(Generic[Bets, Outcome]):
         return HandSettlement(wallet, journal, epoch, caves)
 
     def recovered_within(self, rules: VersionedRules[Bets, Outcome]) -> timedelta | None:
-        """Adds the longest time that the player in turn had: the interruption begins after it."""
-        times, decision = _rules(rules).times, timedelta(milliseconds=rules.configuration.decision_ms)
-        return decision + times.longest_extra + times.recovery_limit
+        return recovered_within(timedelta(milliseconds=rules.configuration.decision_ms), _rules(rules).times)
 
 
-class CaveTable(LiveTable[Bets, Outcome]):
+class CaveTable(HandTable[Bets, Outcome]):
     """Runs one table with caves under one lease."""
 
     def __init__(
@@ -91,7 +88,6 @@ class CaveTable(LiveTable[Bets, Outcome]):
         """`kept` is what the former owner has left on record of the lineup."""
         self._caves = caves
         self._record = record
-        self._line_of = dependencies.line_of
         # By session, until its player is seated again.
         self._kept_places = {place.session_id: place for place in kept.places}
         self._departures = Departures(kept.departures)
@@ -100,9 +96,8 @@ class CaveTable(LiveTable[Bets, Outcome]):
         self._period = TablePeriod(found.table_id, kept.period)
         self._period.follow(_rules(dependencies.host.rules_in_force()).period)
         self._told_places: dict[str, events_pb2.WaitingPlace] = {}
-        # By when caves have to be filled, by session, and the seats whose players' lines are lost.
+        # By when caves have to be filled, by session.
         self._fill_by: dict[str, datetime] = {}
-        self._disconnected: frozenset[int] = frozenset()
         # Caves that are being filled: to the end, even if nobody waits for it.
         self._filling: set[asyncio.Task[wallet_pb2.BuyInResponse]] = set()
         # What each seat brings to the hand that is about to be dealt, or has brought to the last one.
@@ -117,15 +112,9 @@ class CaveTable(LiveTable[Bets, Outcome]):
             _last_outcome(found, _rules(dependencies.host.rules_in_force())), _dealt_in(found.resumed)
         )
         super().__init__(
-            found.table_id,
-            found.placement_id,
-            found.epoch,
+            found,
             dependencies,
-            last_round_number=found.last_round_number,
-            past_outcomes=found.past_outcomes,
-            resumed=found.resumed,
-            seat_record=found.seat_record,
-            settlement=HandSettlement(
+            HandSettlement(
                 dependencies.wallet, dependencies.journal, found.epoch, caves, self._judge_hand, self._end_void_hand
             ),
         )
@@ -170,6 +159,9 @@ class CaveTable(LiveTable[Bets, Outcome]):
         changed = events_pb2.CavesChanged(caves=self._caves_at_seats(), waiting=len(self._waiting))
         self._publish(events_pb2.TableEvent(caves_changed=changed))
         self._keep()
+
+    def _tell_seats(self) -> None:
+        self._tell_caves()
 
     def own_cave(self, player_id: str) -> table_pb2.OwnCave | None:
         seat = self._seating.seat_of(player_id)
@@ -381,10 +373,6 @@ class CaveTable(LiveTable[Bets, Outcome]):
 
     # -- time --------------------------------------------------------------------------------------------------------
 
-    def wake(self) -> None:
-        self._follow_lines()
-        super().wake()
-
     async def _wait(self, seconds: float | None) -> None:
         """Waits, but no longer than until the rest of a player or the time of a kept seat is over."""
         self._let_go()
@@ -404,20 +392,13 @@ class CaveTable(LiveTable[Bets, Outcome]):
             self._tell_caves()
         self._follow_waiting()
 
-    def _follow_lines(self) -> None:
-        """Tells whose lines are lost, where that has changed."""
-        lost = frozenset(seat.number for seat in self._seating.seats() if self._line_of(seat.player_id) is Line.AWAY)
-        if lost != self._disconnected:
-            self._disconnected = lost
-            if self._snapshot_published:
-                self._tell_caves()
+    def _bank_of(self, seat: int) -> timedelta:
+        return self._lineup.own_place(seat, self._clock.now()).time_bank if self._has_place(seat) else NO_TIME
 
-    def _extra_time(self) -> ExtraTime | None:
-        return _PlayersTime(self)
-
-    async def _free_cents(self, player_id: str) -> int:  # noqa: ARG002 - of the tables where decisions are staked
-        """Returns nothing: a hand is played with caves, and the wallet need not be asked before every decision."""
-        return 0
+    def _spend(self, seat: int, spent: timedelta) -> None:
+        if self._has_place(seat):
+            self._lineup = self._lineup.spend_time(seat, spent)
+            self._keep()
 
     # -- between hands -----------------------------------------------------------------------------------------------
 
@@ -571,53 +552,7 @@ class CaveTable(LiveTable[Bets, Outcome]):
             self._lineup, _ = self._lineup.after_void_hand()
             await self._wait(WALLET_RETRY_S)
             return
-        self._round, self._opening, self._next_round_opens_at = round_, "", None
-        round_.close()
-        round_.draw_trigger = DrawTrigger.CLOCK
-        try:
-            stakes = self._stakes(round_)
-            round_.session_ids = [seat.session_id for seat in self._seating.seats()]
-            dealt = self._deal(round_, stakes)
-        except (StaleOwner, WalletFailed):
-            raise
-        except Exception:  # noqa: BLE001 - whatever it was, the caves stay as they are
-            self._fail(round_)
-            dealt = None
-        await self._end_round(round_, dealt)
-
-    def _stakes(self, round_: Round[Bets, Outcome]) -> list[JournalStake]:
-        """Returns what each seat brings to a hand: its cave, as it is now."""
-        now = self._clock.now()
-        by_number = {seat.number: seat for seat in self._seating.seats()}
-        return [
-            JournalStake(
-                f"{round_.round_id}.{number}",
-                "",
-                by_number[number].player_id,
-                by_number[number].account_id,
-                by_number[number].session_id,
-                number,
-                round_.rules.total_cents(brought),
-                round_.rules.bets_message(brought).SerializeToString(),
-                now,
-            )
-            for number, brought in self._brought.items()
-        ]
-
-    def _lay_again(self, round_: Round[Bets, Outcome], stake: JournalStake) -> None:
-        """Leaves a former owner's hand as it is: caves lie at their seats and not on the felt."""
-
-    async def void_open_round(self, round_id: str, reason: str) -> None:
-        """Makes a hand void that is dealt and not decided: caves are as at its start (`806/2015:72`)."""
-        hand, round_ = self._hand, self._round
-        if hand is None or round_ is None or hand.round_id != round_id or hand.dealt.turn is None:
-            await super().void_open_round(round_id, reason)
-            return
-        hand.declare_void(reason)
-        finished = await background.shared_result(round_.finished)
-        if finished.entry.ending is not Ending.VOID:
-            # Its last decision was being written.
-            raise refusals.round_decided(round_id)
+        await self._deal_in(round_, self._brought)
 
     async def _end_void_hand(self, round_id: str) -> None:
         """Ends a void hand in the lineup; what was bought in meanwhile and does not fit goes back (A-24)."""
@@ -651,37 +586,6 @@ class CaveTable(LiveTable[Bets, Outcome]):
         self._period.note_button(self._lineup.button)
         self._follow_seats()
         self._tell_caves()
-
-
-class _PlayersTime:
-    """Implements `ExtraTime` for the players of one table."""
-
-    def __init__(self, table: CaveTable[Any, Any]) -> None:
-        self._table = table
-
-    @property
-    def lost_line_extra(self) -> timedelta:
-        return self._table._times.lost_line_extra  # noqa: SLF001 - a part of the table
-
-    @property
-    def gateway_pause(self) -> timedelta:
-        return self._table._times.gateway_pause  # noqa: SLF001 - a part of the table
-
-    def bank_of(self, seat: int) -> timedelta:
-        table = self._table
-        if not table._has_place(seat):  # noqa: SLF001 - a part of the table
-            return NO_TIME
-        return table._lineup.own_place(seat, table._clock.now()).time_bank  # noqa: SLF001 - a part of the table
-
-    def spend(self, seat: int, spent: timedelta) -> None:
-        table = self._table
-        if table._has_place(seat):  # noqa: SLF001 - a part of the table
-            table._lineup = table._lineup.spend_time(seat, spent)  # noqa: SLF001 - a part of the table
-            table._keep()  # noqa: SLF001 - a part of the table
-
-    def line_of(self, seat: int) -> Line:
-        holder = self._table._seating.holder_of(seat)  # noqa: SLF001 - a part of the table
-        return Line.CONNECTED if holder is None else self._table._line_of(holder)  # noqa: SLF001 - a part of the table
 
 
 def _rules(versioned: VersionedRules[Bets, Outcome]) -> CaveRules[Bets, Outcome]:

@@ -40,7 +40,14 @@ MISSED_HANDS = 1
 
 _TABLE_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _MODES = frozenset({wallet_types.MODE_REAL, wallet_types.MODE_DEMO})
-_PLAYS = frozenset({wallet_types.PLAY_INDIVIDUAL, wallet_types.PLAY_MULTI_PLAYER, wallet_types.PLAY_POKER})
+_PLAYS = frozenset(
+    {
+        wallet_types.PLAY_INDIVIDUAL,
+        wallet_types.PLAY_MULTI_PLAYER,
+        wallet_types.PLAY_POKER,
+        wallet_types.PLAY_TOURNAMENT,
+    }
+)
 _UNCHANGEABLE_FIELDS = ("game", "regulation", "mode", "play")
 
 
@@ -61,6 +68,8 @@ ARTICLES = {
     "805/2015": Articles("805/2015:P.3", "805/2015:35.a", "805/2015:35.b", "805/2015:36"),
     "806/2015": Articles("806/2015:R3", "806/2015:70.a", "806/2015:70.b", "806/2015:71", MISSED_HANDS),
     "807/2015": Articles("807/2015:P.3", "807/2015:30.a", "807/2015:30.b", "807/2015:31"),
+    # A tournament invites nobody to leave: there are no rules about it (`810/2015:26`, `810/2015:27`).
+    "810/2015": Articles("810/2015:34", "810/2015:27", "810/2015:27", "810/2015:27"),
     "811/2015": Articles("811/2015:R3", "811/2015:70.a", "811/2015:70.b", "811/2015:71", MISSED_HANDS),
     "812/2015": Articles("812/2015:P.3", "812/2015:35.a", "812/2015:35.b", "812/2015:36"),
 }
@@ -104,6 +113,9 @@ def verify(
 
 def _verify_unchanged(configuration: types_pb2.TableConfiguration, existing: types_pb2.TableConfiguration) -> None:
     """Refuses another kind of table: accounts, the ledger's table and open sessions depend on it."""
+    if existing.play == wallet_types.PLAY_TOURNAMENT:
+        # Players may have registered for what was published (`810/2015:34`).
+        raise invalid("configuration", "of a tournament never changes: cancel it, and create another one.")
     for field in _UNCHANGEABLE_FIELDS:
         if getattr(configuration, field) != getattr(existing, field):
             raise invalid(

@@ -42,12 +42,13 @@ class BusOwnViews:
         self._bus = bus
         self._game = game
         self._outage = Outage(_log, "private views of tables")
-        # By player, table, and whether it is a place on the waiting list: a newer one replaces one that still waits.
-        self._waiting: dict[tuple[str, str, bool], tuple[events_pb2.OwnViewChanged, str]] = {}
+        # By player, table, whether it is a place on the waiting list, and the notice: a newer one replaces one that
+        # still waits, and each notice is told.
+        self._waiting: dict[tuple[str, str, bool, bytes], tuple[events_pb2.OwnViewChanged, str]] = {}
         self._wake = asyncio.Event()
 
     def publish(self, changed: events_pb2.OwnViewChanged) -> None:
-        key = changed.player_id, changed.table_id, changed.HasField("waiting")
+        key = changed.player_id, changed.table_id, changed.HasField("waiting"), changed.notice.value
         if key not in self._waiting and len(self._waiting) >= WAITING_LIMIT:
             _DROPPED.inc()
             return

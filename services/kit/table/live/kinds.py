@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Generic, Protocol
 
 from feltro.table.v1 import types_pb2
+from feltro.wallet.v1 import session_pb2
 from services.kit.table.banked.settlement import Settlement
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.game import Bets, Outcome
@@ -32,6 +35,44 @@ class FoundTable(Generic[Bets, Outcome]):
     seat_record: SeatRecord | None
     shoe: OpenShoe | None
     """One that goes on."""
+
+
+class TableGroup(Protocol[Bets, Outcome]):
+    """The tables of one placement, while this process owns them."""
+
+    placement_id: str
+    ready: asyncio.Event
+    """Set while players are served here."""
+
+    @property
+    def seated_count(self) -> int:
+        """How many players sit at these tables."""
+
+    def tables(self) -> Mapping[str, LiveTable[Bets, Outcome]]:
+        """Returns the tables that are open."""
+
+    def contains(self, table_id: str) -> bool:
+        """Whether this can be the id of a table of the group."""
+
+    async def table(self, table_id: str) -> LiveTable[Bets, Outcome]:
+        """Returns a table, and opens it first if it is not open."""
+
+    async def table_for(self, player_id: str) -> LiveTable[Bets, Outcome]:
+        """Returns the table that a player may enter; refused where players are seated otherwise."""
+
+    async def void_unreadable_round(self, round_id: str, reason: str) -> bool:
+        """Makes a dealt round void for an operator; returns false if its cards can be read, or it has ended."""
+
+    def apply_session(self, session: session_pb2.Session) -> None:
+        """Passes a session that has started, moved on or ended to its table."""
+
+    def wake(self) -> None:
+        """Has every table look at configurations and switches again."""
+
+    async def run(
+        self, announce: Callable[[int], Awaitable[None]], hand_over: asyncio.Event, lost: asyncio.Event
+    ) -> None:
+        """Runs the tables until they are to be handed over."""
 
 
 class TableKind(Protocol[Bets, Outcome]):

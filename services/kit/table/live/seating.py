@@ -75,6 +75,22 @@ class Seating:
             self._publish(events_pb2.TableEvent(seat_taken=events_pb2.SeatTaken(seat=number)))
         self._on_change()
 
+    def sit(self, seat: Seat) -> None:
+        """Seats a player whom no session seats; whoever sat there has left it before."""
+        if self._seats.get(seat.player_id) == seat:
+            return
+        self.stand(seat.player_id)
+        self._seats[seat.player_id] = seat
+        self._publish(events_pb2.TableEvent(seat_taken=events_pb2.SeatTaken(seat=seat.number)))
+        self._on_change()
+
+    def stand(self, player_id: str) -> None:
+        """Frees the seat of a player whom no session seats."""
+        seat = self._seats.pop(player_id, None)
+        if seat is not None:
+            self._publish(events_pb2.TableEvent(seat_left=events_pb2.SeatLeft(seat=seat.number)))
+            self._on_change()
+
     def note_ending(self, session_id: str) -> None:
         """Notes that a session takes no more bets and is about to end."""
         if any(seat.session_id == session_id for seat in self._seats.values()):

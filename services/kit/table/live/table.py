@@ -42,7 +42,7 @@ from services.kit.table.live.shoe import OpenShoe, TableShoe
 from services.kit.table.refusals import TableRefused
 from services.kit.table.seat import Seat
 from services.kit.table.turns.extra_time import ExtraTime, HandVoid
-from services.kit.table.turns.hand import Hand
+from services.kit.table.turns.hand import Hand, cards_dealt_first, is_decided_at_once
 from services.kit.table.turns.own_views import OwnViews
 from services.kit.table.turns.resuming import ResumedRound
 from services.kit.table.turns.turn_clock import FIRST_TURN, Pace
@@ -405,6 +405,10 @@ class LiveTable(Generic[Bets, Outcome]):
     def verify_admitted(self, player_id: str) -> None:
         """Refuses a player whom the table's own rules keep from sitting down now."""
 
+    def own_chips(self, player_id: str) -> table_pb2.OwnChips | None:  # noqa: ARG002 - tables of chips have them
+        """Returns what a player alone has to know at a table that is played for chips; None at any other."""
+        return None
+
     def players_with_kept_seats(self) -> frozenset[str]:
         """Returns the players for whom free seats are kept: nobody else may take those."""
         return frozenset()
@@ -610,7 +614,7 @@ class LiveTable(Generic[Bets, Outcome]):
             paid={} if resumed is None else resumed.paid,
             given_back=frozenset() if resumed is None else resumed.given_back,
             turn_number=FIRST_TURN if resumed is None else resumed.turn_number,
-            shown_at=self._shown_from(dealt.cards_shown) if resumed is None else resumed.shown_at,
+            shown_at=self._shown_from(cards_dealt_first(dealt)) if resumed is None else resumed.shown_at,
             pace=Pace(
                 self._dealing,
                 None if individual else timedelta(milliseconds=configuration.decision_ms),
@@ -623,7 +627,7 @@ class LiveTable(Generic[Bets, Outcome]):
             commands=round_.commands,
             publish=self._publish,
             on_stake=round_.count_stake,
-            on_changed=self._tell_own_views,
+            on_changed=self._after_decision,
         )
 
     async def _play_hand(self, round_: Round[Bets, Outcome], drawn: Drawn, hand: Hand[Bets, Outcome]) -> None:
@@ -700,7 +704,8 @@ class LiveTable(Generic[Bets, Outcome]):
         """What players have beside the time for a decision; None where they have nothing."""
         return None
 
-    def _tell_own_views(self) -> None:
+    def _after_decision(self) -> None:
+        """Tells players what they alone see of a round after one more decision."""
         if self._own_views is not None:
             self._own_views.tell()
 
@@ -743,6 +748,11 @@ class LiveTable(Generic[Bets, Outcome]):
             self._number = number
 
         round_ = self._new_round(opened, self._seating.session_ids(), configured, journal_opened)
+        await self._tell_wallet(configured, round_id)
+        return round_
+
+    async def _tell_wallet(self, configured: VersionedRules[Bets, Outcome], round_id: str) -> None:
+        """Tells the wallet of the table's rules if they are new, and of the round if a player is warned about it."""
         if self._applied_version != configured.version.version:
             await self._wallet.apply_specific_rules(configured.version.version, inactivity_policy(configured))
             self._applied_version = configured.version.version
@@ -750,7 +760,6 @@ class LiveTable(Generic[Bets, Outcome]):
             self._opening = round_id
             await self._wallet.announce_round(round_id)
             self._announce_next = False
-        return round_
 
     def _new_round(
         self,
@@ -812,7 +821,7 @@ class LiveTable(Generic[Bets, Outcome]):
             round_.closed_at or now,
             now,
             deal.entropy,
-            round_.rules.outcome_message(dealt.outcome).SerializeToString() if dealt.turn is None else None,
+            round_.rules.outcome_message(dealt.outcome).SerializeToString() if is_decided_at_once(dealt) else None,
             journal_stakes,
             round_.session_ids,
             round_.draw_trigger,

@@ -15,9 +15,9 @@ from services.kit.refusal import Refused
 from services.kit.table import refusals
 from services.kit.table.game import Bets, Outcome
 from services.kit.table.live.dependencies import RuntimeDependencies
+from services.kit.table.live.kinds import TableGroup
 from services.kit.table.live.table import LiveTable
 from services.kit.table.owned.demo_credits import refill_request
-from services.kit.table.owned.owned_tables import OwnedTables
 from services.kit.table.refusals import TableRefused
 from services.kit.table.wallet.client import WalletUnanswered
 
@@ -32,7 +32,7 @@ class Admission(Generic[Bets, Outcome]):
         self._entering: Counter[tuple[str, str]] = Counter()
 
     async def enter(
-        self, owned_tables: OwnedTables[Bets, Outcome], player_id: str, request: table_pb2.EnterTableRequest
+        self, owned_tables: TableGroup[Bets, Outcome], player_id: str, request: table_pb2.EnterTableRequest
     ) -> tuple[LiveTable[Bets, Outcome], session_pb2.StartSessionResponse]:
         """Seats a player, and returns their table and session."""
         table = await owned_tables.table_for(player_id)

@@ -21,7 +21,7 @@ from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit import background
 from services.kit.refusal import Refused
 from services.kit.table import refusals
-from services.kit.table.configuration.catalogue import VersionedRules
+from services.kit.table.configuration.catalogue import Catalogue, VersionedRules
 from services.kit.table.encoding import packed
 from services.kit.table.events import messages
 from services.kit.table.fencing import StaleOwner
@@ -72,7 +72,7 @@ class _RunningTable(Generic[Bets, Outcome]):
     task: asyncio.Task[None]
 
 
-class _TableHost(Generic[Bets, Outcome]):
+class ConfiguredHost(Generic[Bets, Outcome]):
     """Implements `TableHost` for the tables of one configured table."""
 
     def __init__(self, placement_id: str, dependencies: RuntimeDependencies[Bets, Outcome]) -> None:
@@ -106,7 +106,7 @@ class OwnedTables(Generic[Bets, Outcome]):
     def __init__(self, placement_id: str, dependencies: RuntimeDependencies[Bets, Outcome]) -> None:
         self.placement_id = placement_id
         self._dependencies = dependencies
-        self._host = _TableHost(placement_id, dependencies)
+        self._host = ConfiguredHost(placement_id, dependencies)
         self._epoch = 0
         self._recovery: RoundRecovery[Bets, Outcome] | None = None
         self._tables: dict[str, _RunningTable[Bets, Outcome]] = {}
@@ -248,7 +248,7 @@ class OwnedTables(Generic[Bets, Outcome]):
             await background.cancel_and_wait([running.task for running in self._tables.values()])
             self._tables.clear()
             await asyncio.gather(
-                *(_close_publisher(publisher) for publisher in self._publishers.values()), return_exceptions=True
+                *(close_publisher(publisher) for publisher in self._publishers.values()), return_exceptions=True
             )
             self._publishers.clear()
 
@@ -385,7 +385,7 @@ class OwnedTables(Generic[Bets, Outcome]):
             running.table.hand_over()
             await asyncio.wait([running.task])
             self._tables.pop(table_id, None)
-            await _close_publisher(self._publishers.pop(table_id))
+            await close_publisher(self._publishers.pop(table_id))
         finally:
             del self._closings[table_id]
             closed.set()
@@ -454,7 +454,7 @@ class OwnedTables(Generic[Bets, Outcome]):
             self.placement_id,
             self._epoch,
             last_round_number=last_round_number,
-            past_outcomes=await self._read_past_outcomes(past),
+            past_outcomes=await read_past_outcomes(runtime.catalogue, self.placement_id, past),
             resumed=resumed,
             seat_record=seat_record,
             shoe=await self._read_shoe(table_id, last_round_number) if resumed is None else None,
@@ -517,24 +517,8 @@ class OwnedTables(Generic[Bets, Outcome]):
             self._tables.pop(table_id, None)
             recovery.block(table_id, PLATFORM_FAULT)
 
-    async def _read_past_outcomes(self, drawn: Sequence[DrawnOutcome]) -> list[types_pb2.PastOutcome]:
-        """Reads outcomes, each by the rules of its own round: the wheel may have been another one.
 
-        An outcome that cannot be read is not shown, for no picture of the past may keep a table closed (G9).
-        """
-        past: list[types_pb2.PastOutcome] = []
-        for round_id, drawn_at, outcome, version in drawn:
-            try:
-                rules = (await self._dependencies.catalogue.rules_of_version(self.placement_id, version)).rules
-                message = rules.outcome_message(rules.read_outcome(outcome))
-            except (DecodeError, LookupError, ValueError, Refused):
-                _log.exception("a past outcome cannot be read", extra={"round_id": round_id, "version": version})
-            else:
-                past.append(messages.past_outcome(round_id, drawn_at, packed(message)))
-        return past
-
-
-async def _close_publisher(publisher: EventPublisher) -> None:
+async def close_publisher(publisher: EventPublisher) -> None:
     """Closes a publisher. Unsent events may be lost: the next owner publishes a full snapshot."""
     try:
         async with asyncio.timeout(FLUSH_TIMEOUT_S):
@@ -542,3 +526,22 @@ async def _close_publisher(publisher: EventPublisher) -> None:
     except TimeoutError:
         _log.warning("the last events of a table did not reach the bus in time")
     await publisher.close()
+
+
+async def read_past_outcomes(
+    catalogue: Catalogue[Bets, Outcome], placement_id: str, drawn: Sequence[DrawnOutcome]
+) -> list[types_pb2.PastOutcome]:
+    """Reads outcomes, each by the rules of its own round: the wheel may have been another one.
+
+    An outcome that cannot be read is not shown, for no picture of the past may keep a table closed (G9).
+    """
+    past: list[types_pb2.PastOutcome] = []
+    for round_id, drawn_at, outcome, version in drawn:
+        try:
+            rules = (await catalogue.rules_of_version(placement_id, version)).rules
+            message = rules.outcome_message(rules.read_outcome(outcome))
+        except (DecodeError, LookupError, ValueError, Refused):
+            _log.exception("a past outcome cannot be read", extra={"round_id": round_id, "version": version})
+        else:
+            past.append(messages.past_outcome(round_id, drawn_at, packed(message)))
+    return past

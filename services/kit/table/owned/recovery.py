@@ -263,7 +263,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
         if ledger_round.state == types_pb2.ROUND_STATE_VOID:
             return await self._void_dealt(unfinished, ledger_round.void_reason, wallet, settlement)
         try:
-            resumed = _deal_again(unfinished, drawn, rules)
+            resumed = deal_again_readably(unfinished, drawn, rules)
             if ledger_round.state == types_pb2.ROUND_STATE_SETTLED:
                 _verify_outcome(resumed, ledger_round)
             resumed = await self._reconcile(resumed, wallet)
@@ -275,7 +275,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
                 await settlement.journal_settled_in_ledger(ledger_round, stakes, (), drawn)
                 return []
             reason = self.unreadable.void_reason(round_id)
-            if reason is None and self._is_interrupted_for_too_long(_last_turn_began(unfinished, drawn), rules):
+            if reason is None and self._is_interrupted_for_too_long(last_turn_began(unfinished, drawn), rules):
                 reason = HAND_INTERRUPTED
             if reason is None:
                 raise
@@ -377,7 +377,7 @@ class RoundRecovery(Generic[Bets, Outcome]):
         return player_ids
 
 
-def _deal_again(
+def deal_again_readably(
     unfinished: UnfinishedRound, drawn: Drawn, rules: VersionedRules[Bets, Outcome]
 ) -> ResumedRound[Bets, Outcome]:
     """Deals a round of a former owner again; raises `UnreadableRound` if its cards or decisions cannot be read."""
@@ -408,6 +408,6 @@ def _round_number(table_id: str, round_id: str) -> int:
     return int(number) if of_table == table_id and number.isdecimal() else 0
 
 
-def _last_turn_began(unfinished: UnfinishedRound, drawn: Drawn) -> datetime:
+def last_turn_began(unfinished: UnfinishedRound, drawn: Drawn) -> datetime:
     """Returns when the turn under way began, as far as the decisions on record tell without the cards."""
     return unfinished.moves[-1].moved_at if unfinished.moves else drawn.drawn_at

@@ -14,12 +14,14 @@ from nats.aio.msg import Msg
 from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import events_pb2 as wallet_events
 from feltro.wallet.v1 import session_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.access.identity import Caller
 from services.kit.bus.subjects import FACTS_STREAM, sessions_subject, stored_subject
 from services.kit.table import refusals
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.game import Bets, Outcome
 from services.kit.table.live.dependencies import RuntimeDependencies
+from services.kit.table.live.kinds import TableGroup
 from services.kit.table.live.table import LiveTable
 from services.kit.table.owned.entering import Admission
 from services.kit.table.owned.owned_tables import OwnedTables
@@ -39,18 +41,30 @@ class TableRegistry(Generic[Bets, Outcome]):
         dependencies: RuntimeDependencies[Bets, Outcome],
         placement_ids: Callable[[], frozenset[str]],
         address_of: Callable[[str], str | None],
+        open_tournament: Callable[[str], TableGroup[Bets, Outcome]] | None = None,
     ) -> None:
-        """`placement_ids` are all of the game; `address_of` says where another process runs one of them."""
+        """`placement_ids` are all of the game; `address_of` says where another process runs one of them.
+
+        `open_tournament` creates the tables of a tournament, where the game has tournaments.
+        """
         self._dependencies = dependencies
         self._placement_ids = placement_ids
         self._address_of = address_of
-        self._owned: dict[str, OwnedTables[Bets, Outcome]] = {}
+        self._open_tournament = open_tournament
+        self._owned: dict[str, TableGroup[Bets, Outcome]] = {}
         self._admission = Admission(dependencies)
 
-    def open_group(self, placement_id: str) -> OwnedTables[Bets, Outcome]:
+    def open_group(self, placement_id: str) -> TableGroup[Bets, Outcome]:
         """Creates the tables of a placement that this process now owns."""
-        owned_tables = self._owned[placement_id] = OwnedTables(placement_id, self._dependencies)
+        if self._open_tournament is not None and self._play_of(placement_id) == wallet_types.PLAY_TOURNAMENT:
+            owned_tables = self._open_tournament(placement_id)
+        else:
+            owned_tables = OwnedTables(placement_id, self._dependencies)
+        self._owned[placement_id] = owned_tables
         return owned_tables
+
+    def _play_of(self, placement_id: str) -> wallet_types.Play.ValueType:
+        return self._dependencies.catalogue.rules_in_force(placement_id).configuration.play
 
     def wake(self) -> None:
         """Has every table look at configurations and switches again."""
@@ -65,7 +79,10 @@ class TableRegistry(Generic[Bets, Outcome]):
         return {placement_id: owned_tables.seated_count for placement_id, owned_tables in self._owned.items()}
 
     def placement_id_of(self, table_id: str) -> str:
-        """Returns the placement of a table: the id itself, or for a player's own table the part before the player."""
+        """Returns the placement of a table: the id itself, or the part before the last hyphen.
+
+        Of a player's own table and of a table of a tournament the rest says which one of the placement's it is.
+        """
         placement_ids = self._placement_ids()
         if table_id in placement_ids:
             return table_id
@@ -79,8 +96,9 @@ class TableRegistry(Generic[Bets, Outcome]):
 
         Nothing is looked up: neither the answer nor the time that it takes shows whether there is such a table.
         """
-        is_configured = table_id == self.placement_id_of(table_id)
-        if not is_configured and not caller.scopes & _SEES_ALL and not self._is_own(table_id, caller):
+        placement_id = self.placement_id_of(table_id)
+        is_shared = table_id == placement_id or self._play_of(placement_id) == wallet_types.PLAY_TOURNAMENT
+        if not is_shared and not caller.scopes & _SEES_ALL and not self._is_own(table_id, caller):
             raise refusals.individual_table_unknown(table_id)
 
     def _is_own(self, table_id: str, caller: Caller) -> bool:
@@ -89,7 +107,7 @@ class TableRegistry(Generic[Bets, Outcome]):
         player_id = caller.player_id
         return player_id is not None and table_id == self._dependencies.individual_ids.table_id(placement_id, player_id)
 
-    def owned_tables_of(self, table_id: str) -> OwnedTables[Bets, Outcome]:
+    def owned_tables_of(self, table_id: str) -> TableGroup[Bets, Outcome]:
         """Returns the owned tables that a table belongs to; refused if another process runs it."""
         placement_id = self.placement_id_of(table_id)
         owned_tables = self._owned.get(placement_id)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Generic, cast
+from typing import Generic
 
 from feltro.table.v1 import events_pb2, types_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.access.identity import Caller
 from services.kit.refusal import Refused
@@ -100,4 +101,9 @@ class CaveCommands(Generic[Bets, Outcome]):
         return found.bought_in
 
     async def _table(self, table_id: str, caller: Caller) -> CaveTable[Bets, Outcome]:
-        return cast("CaveTable[Bets, Outcome]", await self._registry.table(table_id, caller))
+        table = await self._registry.table(table_id, caller)
+        if not isinstance(table, CaveTable):
+            play = wallet_types.Play.Name(table.current_rules.configuration.play)
+            sentence = "Nobody brings a cave to this table."
+            raise TableRefused("WRONG_PLAY", sentence, table_id=table_id, play=play)
+        return table

@@ -31,6 +31,7 @@ from services.kit.settings import Environment
 from services.kit.supervision import TaskSupervisor, run_until_stopped
 from services.kit.table import refusals
 from services.kit.table.caves.table import CaveTables
+from services.kit.table.chips.owned_tables import OwnedChipTables
 from services.kit.table.configuration import initial_tables
 from services.kit.table.configuration.cache import CatalogueCache
 from services.kit.table.configuration.platform_switch import PlatformSwitch
@@ -44,6 +45,7 @@ from services.kit.table.journal import postgres
 from services.kit.table.journal.history import RoundHistory
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.seats import Seats
+from services.kit.table.journal.tournament_facts import PostgresFacts
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.kinds import BankedTables, TableKind
@@ -56,6 +58,7 @@ from services.kit.table.server.game_commands import EndedRounds, GameCommands
 from services.kit.table.server.settings import GameSettings
 from services.kit.table.server.table_clock import TableClock
 from services.kit.table.server.table_service import TableService
+from services.kit.table.server.tournaments import TournamentHost, TournamentParts
 from services.kit.table.wallet.client import WalletUnanswered
 from services.kit.table.wallet.grpc_client import WALLET_SERVICE, GrpcWallet
 from services.kit.table.wallet.registration import TableRegistrar
@@ -77,6 +80,8 @@ class GameDefinition(Generic[Bets, Outcome]):
     game: Game[Bets, Outcome]
     services: Callable[[GameCommands[Bets, Outcome]], Sequence[Service]]
     """Builds the game's own services, beside the TableService of every game."""
+    tournaments: Callable[[TournamentParts], TournamentHost] | None = None
+    """Builds what directs the game's tournaments, where it has any."""
 
 
 def refusal_for_failure(failed: Exception) -> Refused | None:
@@ -185,10 +190,24 @@ class GameProcess(Generic[Bets, Outcome]):
             lease = placement.owner(placement_id)
             return None if lease is None else lease.address
 
-        def seated(placement_id: str) -> int:
-            return placement.seated(placement_id)
+        tournaments = self._definition.tournaments and self._definition.tournaments(
+            TournamentParts(
+                game,
+                PostgresFacts(reading),
+                wallet,
+                own_views,
+                self._randomness,
+                clock,
+                catalogue,
+                configurations,
+                registrar,
+                address_of,
+            )
+        )
 
-        registry: TableRegistry[Bets, Outcome] = TableRegistry(dependencies, catalogue.placement_ids, address_of)
+        registry: TableRegistry[Bets, Outcome] = TableRegistry(
+            dependencies, catalogue.placement_ids, address_of, _tournament_tables(dependencies, tournaments)
+        )
         history = RoundHistory(reading)
         commands = GameCommands(
             BetCommands(registry, journal, wallet, history.round_for_replay, history.list_table_rounds),
@@ -209,10 +228,11 @@ class GameProcess(Generic[Bets, Outcome]):
                     wallet,
                     registrar,
                     clock,
-                    seated,
+                    lambda placement_id: placement.seated(placement_id),  # noqa: PLW0108 - there is no placement yet
                     settings.entropy_keys(),
                 ),
                 *self._definition.services(commands),
+                *([] if tournaments is None else [tournaments.service]),
             ],
             refusals.DOMAIN,
             refusal_for_failure,
@@ -227,14 +247,14 @@ class GameProcess(Generic[Bets, Outcome]):
             game.name,
             secrets.token_hex(8),
             settings.advertised(server.port),
-            _as_coroutine(catalogue.placement_ids),
+            _placement_ids(catalogue, tournaments),
             registry.open_group,
             seated_here=registry.seated_counts,
             is_unheard=lambda: publishing.is_late,
         )
         catalogue.on_change = lambda: self._on_catalogue_change(registry, catalogue)
         platform.on_change = registry.wake
-        clock.on_change = registry.wake
+        clock.on_change = lambda: _wake(registry, tournaments)
         await registry.subscribe_to_sessions(bus)
         supervisor.start(
             [
@@ -301,11 +321,31 @@ def _kind_of(game: Game[Bets, Outcome]) -> TableKind[Bets, Outcome]:
     return CaveTables() if wallet_types.PLAY_POKER in game.plays else BankedTables()
 
 
-def _as_coroutine(function: Callable[[], frozenset[str]]) -> Callable[[], Coroutine[None, None, frozenset[str]]]:
+def _tournament_tables(
+    dependencies: RuntimeDependencies[Bets, Outcome], tournaments: TournamentHost | None
+) -> Callable[[str], OwnedChipTables[Bets, Outcome]] | None:
+    """Returns what creates the tables of a tournament; None for a game without tournaments."""
+    if tournaments is None:
+        return None
+    director_of = tournaments.director_of
+    return lambda placement_id: OwnedChipTables(placement_id, dependencies, director_of)
+
+
+def _placement_ids(
+    catalogue: CatalogueCache[Bets, Outcome], tournaments: TournamentHost | None
+) -> Callable[[], Coroutine[None, None, frozenset[str]]]:
+    """Returns what lists the placements of a game; tournaments that are over are run by nobody any more."""
+
     async def call() -> frozenset[str]:
-        return function()
+        return catalogue.placement_ids() - (frozenset() if tournaments is None else await tournaments.closed())
 
     return call
+
+
+def _wake(registry: TableRegistry[Bets, Outcome], tournaments: TournamentHost | None) -> None:
+    registry.wake()
+    if tournaments is not None:
+        tournaments.wake()
 
 
 async def serve(settings: GameSettings, definition: GameDefinition[Bets, Outcome]) -> None:

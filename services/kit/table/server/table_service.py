@@ -89,7 +89,9 @@ class TableService(Generic[Bets, Outcome]):
         wanted = (
             (placement_id, version)
             for placement_id, version in versions.items()
+            # Nobody enters a tournament: it has a lobby of its own.
             if request.mode in {0, version.configuration.mode}
+            and version.configuration.play != wallet_types.PLAY_TOURNAMENT
         )
         page = page_by_key(wanted, request.page_size, request.page_token)
         return table_pb2.ListTablesResponse(
@@ -198,10 +200,11 @@ class TableService(Generic[Bets, Outcome]):
             record.opened.placement_id, record.opened.configuration_version
         )
         ledger: wallet_pb2.Round | None
-        moved = None
+        play = versioned_rules.configuration.play
+        moved = hands.NOTHING_MOVED if hands.is_for_chips(play) else None
         try:
             ledger = await get_whole_round(self._wallet.get_round, request.round_id)
-            if hands.is_hand(versioned_rules.configuration.play):
+            if hands.is_hand(play):
                 moved = await hands.read_moved(self._wallet.list_transactions, request.round_id)
         except Refused as refused:
             if refused.reason != "ROUND_UNKNOWN":
@@ -307,7 +310,9 @@ async def _own_seat(table: LiveTable[Bets, Outcome], seat: Seat | None) -> table
         own_view = await table.own_view(seat.player_id)
         if own_view is not None:
             own.own_view.CopyFrom(packed(own_view))
-    own_cave = table.own_cave(seat.player_id)
+    own_cave, own_chips = table.own_cave(seat.player_id), table.own_chips(seat.player_id)
     if own_cave is not None:
         own.cave.CopyFrom(own_cave)
+    if own_chips is not None:
+        own.chips.CopyFrom(own_chips)
     return own

@@ -140,6 +140,8 @@ class Hand(Generic[Bets, Outcome]):
         # What follows the last decision, street by street, and what of it lies on the table.
         self._streets: Sequence[Street] = ()
         self._shown: Message | None = None
+        if run_out := _streets_without_decisions(dealt) if not self._moves else ():
+            self._shown, self._streets = run_out[0].view, run_out[1:]
         self._turn_clock = TurnClock(pace, dealt.turn, turn_number, shown_at, clock.now(), self._bank_of)
 
     # -- what others see ---------------------------------------------------------------------------------------------
@@ -529,6 +531,21 @@ class Hand(Generic[Bets, Outcome]):
                 sums[0] += stake.amount_cents
                 sums[1] += due[stake.stake_id]
         self._publish(messages.stakes_paid(self.round_id, by_seat))
+
+
+def is_decided_at_once(dealt: DealtRound[Bets, Outcome]) -> bool:
+    """Whether a round is decided by its deal, and nothing of it is shown later."""
+    return dealt.turn is None and not isinstance(dealt, RunsOut)
+
+
+def cards_dealt_first(dealt: DealtRound[Bets, Outcome]) -> int:
+    """Returns how many cards are dealt before anybody decides, or before the streets of a hand without decisions."""
+    return dealt.cards_shown - sum(street.cards for street in _streets_without_decisions(dealt))
+
+
+def _streets_without_decisions(dealt: DealtRound[Bets, Outcome]) -> Sequence[Street]:
+    """Returns the streets of a hand that nobody decides in: all who play have bet everything with the blinds."""
+    return dealt.run_out(0) if dealt.turn is None and isinstance(dealt, RunsOut) else ()
 
 
 def _fail(answer: asyncio.Future[Moved], error: Exception) -> None:

@@ -9,7 +9,14 @@ import grpc
 from google.rpc.status_pb2 import Status
 from opentelemetry.trace import SpanKind
 
-from feltro.wallet.v1 import session_pb2, session_pb2_grpc, wallet_pb2, wallet_pb2_grpc
+from feltro.wallet.v1 import (
+    session_pb2,
+    session_pb2_grpc,
+    tournament_pb2,
+    tournament_pb2_grpc,
+    wallet_pb2,
+    wallet_pb2_grpc,
+)
 from services.kit.rpc.relay_channel import RelayChannel
 from services.kit.rpc.status import error_info, refused_from, status_of
 from services.kit.table.fencing import StaleOwner
@@ -51,6 +58,9 @@ class GrpcWallet:
         as_channel = cast("grpc.aio.Channel", channel)
         self._ledger: wallet_pb2_grpc.WalletServiceAsyncStub = wallet_pb2_grpc.WalletServiceStub(as_channel)
         self._sessions: session_pb2_grpc.SessionServiceAsyncStub = session_pb2_grpc.SessionServiceStub(as_channel)
+        self._tournaments: tournament_pb2_grpc.TournamentMoneyServiceAsyncStub = (
+            tournament_pb2_grpc.TournamentMoneyServiceStub(as_channel)
+        )
         self._metadata = metadata
 
     async def _call_for_caller(self, call: Callable[..., Awaitable[_Answer]], request: object) -> _Answer:
@@ -189,3 +199,29 @@ class GrpcWallet:
         self, request: wallet_pb2.RefillDemoAccountRequest
     ) -> wallet_pb2.RefillDemoAccountResponse:
         return await self._call_for_caller(self._ledger.RefillDemoAccount, request)
+
+    async def pay_in(self, request: tournament_pb2.PayInRequest) -> tournament_pb2.PayInResponse:
+        return await self._call_for_caller(self._tournaments.PayIn, request)
+
+    async def pay_out(self, request: tournament_pb2.PayOutRequest) -> tournament_pb2.PayOutResponse:
+        return await self._call(self._tournaments.PayOut, request)
+
+    async def close_tournament(
+        self, request: tournament_pb2.CloseTournamentRequest
+    ) -> tournament_pb2.CloseTournamentResponse:
+        return await self._call(self._tournaments.CloseTournament, request)
+
+    async def get_tournament_money(
+        self, request: tournament_pb2.GetTournamentMoneyRequest
+    ) -> tournament_pb2.GetTournamentMoneyResponse:
+        return await self._call(self._tournaments.GetTournamentMoney, request)
+
+    async def list_tournament_pay_ins(
+        self, request: tournament_pb2.ListTournamentPayInsRequest
+    ) -> tournament_pb2.ListTournamentPayInsResponse:
+        return await self._call(self._tournaments.ListTournamentPayIns, request)
+
+    async def list_tournament_awards(
+        self, request: tournament_pb2.ListTournamentAwardsRequest
+    ) -> tournament_pb2.ListTournamentAwardsResponse:
+        return await self._call(self._tournaments.ListTournamentAwards, request)

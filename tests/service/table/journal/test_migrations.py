@@ -43,6 +43,7 @@ async def test_older_rounds_have_no_recorded_draw_trigger(
     owner_connection: Connection,
 ) -> None:
     """Older software wrote before the migration, and goes on beside the new until it is replaced."""
+    await owner_connection.execute(UNDO_0008)
     await owner_connection.execute(UNDO_0006)
     await owner_connection.execute(UNDO_0004)
     await owner_connection.execute(UNDO_0003)
@@ -73,6 +74,10 @@ async def test_older_rounds_have_no_recorded_draw_trigger(
     await write_round(journal, epoch, opened("t1", 1), ["ana"])
 
 
+UNDO_0008 = """
+DROP TABLE tournament_facts, tournament_requests, tournament_summaries;
+DROP FUNCTION check_tournament_facts
+"""
 UNDO_0006 = "DROP TABLE kept_lineups"
 UNDO_0004 = """
 ALTER TABLE draws DROP COLUMN shoe_round_id, DROP COLUMN cards_taken;

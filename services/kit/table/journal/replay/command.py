@@ -9,19 +9,20 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from google.protobuf.message import DecodeError
 from pydantic import Field, PostgresDsn
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from feltro.wallet.v1 import wallet_pb2
+from feltro.table.v1 import types_pb2
+from feltro.wallet.v1 import tournament_pb2, wallet_pb2
 from services.kit.clock import SystemClock
 from services.kit.database import postgresql
 from services.kit.refusal import Refused
@@ -37,9 +38,12 @@ from services.kit.table.journal.replay import report as replay_report
 from services.kit.table.journal.replay.computation import RoundReplay
 from services.kit.table.journal.replay.report import ReplayedRound
 from services.kit.table.journal.sealing import CannotUnseal, EntropyKeys
+from services.kit.table.journal.tournament_entries import JournalledFact
+from services.kit.table.journal.tournament_facts import PostgresFacts
 from services.kit.table.wallet.client import ServiceTokenRefused, WalletFailed, WalletUnanswered, get_whole_round
 from services.kit.table.wallet.grpc_client import WALLET_SERVICE, GrpcWallet
 from services.kit.table.wallet.service_token import ServiceTokenSettings
+from services.kit.table.wallet.tournament_wallet import TournamentWallet
 
 _Answer = TypeVar("_Answer")
 
@@ -68,6 +72,29 @@ WHERE (CAST(:table_id AS text) IS NULL OR rounds.table_id = :table_id OR rounds.
 
 class CannotCheck(Exception):
     """A round, or every round, cannot be checked; the message says why and what to do (G12)."""
+
+
+class Explanation(Protocol):
+    """What happened in a tournament, and where journal and ledger differ."""
+
+    lines: list[str]
+    differences: list[str]
+
+
+@runtime_checkable
+class TournamentGame(Protocol):
+    """A game with tournaments."""
+
+    def explain_tournament(
+        self,
+        tournament_id: str,
+        configuration: types_pb2.TableConfiguration,
+        facts: Sequence[JournalledFact],
+        money: tournament_pb2.GetTournamentMoneyResponse,
+        pay_ins: Sequence[tournament_pb2.TournamentPayIn],
+        awards: Sequence[tournament_pb2.TournamentAward],
+    ) -> Explanation:
+        """Replays the facts of a tournament, and holds what they pay against the ledger."""
 
 
 class ReplaySettings(EntropyKeysSettings, ServiceTokenSettings, GrpcSettings):
@@ -120,8 +147,9 @@ class Replayer:
     async def replay(self, round_id: str) -> ReplayedRound:
         record, ledger = await self._read(round_id)
         versioned_rules = await self._rules_of(record)
-        moved = None
-        if ledger is not None and hands.is_hand(versioned_rules.configuration.play):
+        play = versioned_rules.configuration.play
+        moved = hands.NOTHING_MOVED if hands.is_for_chips(play) else None
+        if ledger is not None and hands.is_hand(play):
             moved = await self._ask_ledger(hands.read_moved(self._wallet.list_transactions, round_id))
         try:
             record = record.unsealed(self._entropy_keys)
@@ -138,6 +166,24 @@ class Replayer:
                 f"{record.opened.configuration_version} of the rules ({type(unreadable).__name__}: {unreadable}). "
                 "Replay it with the software that it was played with; if that reads no more, the journal is damaged."
             ) from unreadable
+
+    async def explain_tournament(self, tournament_id: str) -> Explanation | None:
+        """Explains what a tournament has taken and paid; None if the journal has no fact of such a tournament."""
+        facts = await PostgresFacts(self._engine).facts(tournament_id)
+        game = self._game
+        if not facts or not isinstance(game, TournamentGame):
+            return None
+        version = await self._configurations.version(tournament_id, 1)
+        if version is None:
+            raise CannotCheck(f"the journal has no rules of {tournament_id}: it is not complete.")
+        ledger = TournamentWallet(self._wallet, tournament_id, 0)
+        try:
+            money, pay_ins, awards = await ledger.money(), await ledger.pay_ins(), await ledger.awards()
+        except (WalletFailed, WalletUnanswered) as failed:
+            raise CannotCheck(f"the wallet does not answer ({failed}). Its log says why.") from failed
+        except Refused as refused:
+            raise CannotCheck(f"the wallet refuses ({refused.reason}: {refused.sentence}).") from refused
+        return game.explain_tournament(tournament_id, version.configuration, facts, money, pay_ins, awards)
 
     async def _read(self, round_id: str) -> tuple[RoundRecord, wallet_pb2.Round | None]:
         """Reads journal and ledger as of one moment: again, if the record changed in between."""
@@ -199,7 +245,7 @@ def command(argv: list[str]) -> int:
         description="Compute a round again from the journal and hold it against the ledger. Status 0: they agree;"
         " 1: they differ; 2: it could not be checked. Safe while the platform runs.",
     )
-    parser.add_argument("round", nargs="?", help="the round, such as french.17")
+    parser.add_argument("round", nargs="?", help="the round, such as french.17, or a tournament")
     parser.add_argument("--all", action="store_true", help="all rounds that have ended, with a summary")
     parser.add_argument("--table", metavar="ID", help="with --all: of this table only")
     parser.add_argument("--since", metavar="ISO-TIME", type=_moment, help="with --all: that ended then or later")
@@ -250,6 +296,10 @@ async def _replayer(settings: ReplaySettings, game: Game[Any, Any]) -> AsyncIter
 
 async def _replay_one(settings: ReplaySettings, game: Game[Any, Any], round_id: str) -> int:
     async with _replayer(settings, game) as replayer:
+        explained = await replayer.explain_tournament(round_id)
+        if explained is not None:
+            print("\n".join(explained.lines))
+            return DIFFERS if explained.differences else AGREES
         replayed = await replayer.replay(round_id)
     print("\n".join(replay_report.round_report(replayed)))
     return DIFFERS if replayed.response.differences else AGREES

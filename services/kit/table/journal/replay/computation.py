@@ -38,7 +38,11 @@ class RoundReplay(Generic[Bets, Outcome]):
     rules: Rules[Bets, Outcome]
     ledger: wallet_pb2.Round | None
     moved: MovedInLedger | None = None
-    """Of a hand between players: what it has moved in the ledger, where it has no stakes."""
+    """Of a hand between players: what it has moved in the ledger, where it has no stakes; of one for chips nothing."""
+
+    @property
+    def _is_for_chips(self) -> bool:
+        return hands.is_for_chips(self.version.configuration.play)
 
     def compute(self) -> table_pb2.ReplayRoundResponse:
         bets = {stake.stake_id: self.rules.read_bets(stake.bets) for stake in self.record.stakes}
@@ -192,8 +196,11 @@ class RoundReplay(Generic[Bets, Outcome]):
             elif played.outcome is not None:
                 differences.append("void in the journal, although it was decided")
         if self.ledger is None:
-            if ended is not None:
+            if ended is not None and not self._is_for_chips:
                 differences.append("the ledger does not know the round")
+            return
+        if self._is_for_chips:
+            differences.append("the ledger knows the round, although it was played for chips")
             return
         expected = wallet_types.ROUND_STATE_OPEN if ended is None else _LEDGER_STATES[ended.ending]
         if self.ledger.state != expected:

@@ -66,3 +66,12 @@ def differences(record: RoundRecord, moved: MovedInLedger, computed: Mapping[str
 def is_hand(play: wallet_types.Play.ValueType) -> bool:
     """Whether rounds of tables of this kind are hands, in which players bring caves and place no stakes."""
     return play == wallet_types.PLAY_POKER
+
+
+def is_for_chips(play: wallet_types.Play.ValueType) -> bool:
+    """Whether rounds of tables of this kind are played for chips without money value: the ledger knows none."""
+    return play == wallet_types.PLAY_TOURNAMENT
+
+
+NOTHING_MOVED = MovedInLedger({})
+"""What a hand for chips has moved there."""

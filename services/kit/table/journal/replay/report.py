@@ -18,6 +18,7 @@ from services.kit.table.game import Rules
 from services.kit.table.journal import round_messages
 from services.kit.table.journal.entries import ActedBy, CancelledStake, Drawn, DrawTrigger, Ending, JournalStake
 from services.kit.table.journal.history import RoundRecord
+from services.kit.table.journal.replay import hands
 from services.kit.table.journal.replay.play import play_again
 
 PROGRESS_EVERY_S = 1.0
@@ -35,7 +36,7 @@ _DRAW_TRIGGERS = {
 _ACTED_BY = {
     ActedBy.PLAYER: "by the player",
     ActedBy.CLOCK: "by the clock: the time to decide was over",
-    ActedBy.AWAY: "by the platform: the player had left",
+    ActedBy.AWAY: "by the platform: the player had left, or sat out",
     ActedBy.INSTRUCTION: "by the player, who had given the instruction before",
     ActedBy.PLATFORM: "by the platform",
 }
@@ -108,7 +109,10 @@ def round_report(round_: ReplayedRound) -> list[str]:
     lines += [f"  {name:<11} {value}" for name, value in _facts(round_)]
     lines += _decisions(round_)
     for stake, compared in zip(round_.record.stakes, round_.response.stakes, strict=True):
-        lines += _stake(stake, compared, round_.bets[stake.stake_id])
+        if hands.is_for_chips(round_.versioned_rules.configuration.play):
+            lines += _seat(stake, round_.bets[stake.stake_id])
+        else:
+            lines += _stake(stake, compared, round_.bets[stake.stake_id])
     for cancelled in round_.record.cancelled_stakes:
         lines += _cancelled_stake(cancelled, round_.versioned_rules.rules)
     if round_.record.drawn is None and round_.record.ended is None:
@@ -149,7 +153,7 @@ def _draw(round_: ReplayedRound) -> Iterator[tuple[str, str]]:
         yield "shoe", f"shuffled for {drawn.shoe.round_id}; {drawn.shoe.cards_taken} cards were taken before"
     yield from _entropy(round_, drawn)
     if record.outcome is not None:
-        yield "journal has", _text(rules.outcome_message(rules.read_outcome(record.outcome)))
+        yield "journal has", _text(rules.outcome_message(rules.read_outcome(record.outcome)), _amount_of(round_))
 
 
 def _entropy(round_: ReplayedRound, drawn: Drawn) -> Iterator[tuple[str, str]]:
@@ -172,7 +176,7 @@ def _entropy(round_: ReplayedRound, drawn: Drawn) -> Iterator[tuple[str, str]]:
 
 def _gives(round_: ReplayedRound) -> Iterator[tuple[str, str]]:
     if round_.outcome is not None:
-        yield "gives", _text(round_.outcome)
+        yield "gives", _text(round_.outcome, _amount_of(round_))
 
 
 def _decisions(round_: ReplayedRound) -> Iterator[str]:
@@ -183,7 +187,8 @@ def _decisions(round_: ReplayedRound) -> Iterator[str]:
     for position in range(len(record.moves) + 1):
         if position:
             move = record.moves[position - 1]
-            yield f"  Decision {position}: seat {move.seat}, {_text(round_messages.read_move(move, rules))}"
+            decided = _text(round_messages.read_move(move, rules), _amount_of(round_))
+            yield f"  Decision {position}: seat {move.seat}, {decided}"
             yield f"    {_ACTED_BY[move.acted_by]}, {_moment(move.moved_at)}"
             if move.stake is not None:
                 yield f"    for stake {move.stake.stake_id} of {_euros(move.stake.amount_cents)}"
@@ -197,11 +202,18 @@ def _stake(stake: JournalStake, compared: table_pb2.ReplayedStake, bets: Message
     yield f"  Stake {stake.stake_id}: {_euros(stake.amount_cents)} of {_player(stake)}"
     yield f"    account {stake.account_id}, session {stake.session_id}, placed {_moment(stake.placed_at)}"
     for bet in _bets(bets):
-        yield f"    {_text(bet)}"
+        yield f"    {_text(bet, _euros)}"
     yield (
         f"    pays: computed {_euros(compared.computed_payout_cents)},"
         f" journal {_euros(compared.journal_payout_cents)}, ledger {_euros(compared.ledger_payout_cents)}"
     )
+
+
+def _seat(stake: JournalStake, shown: Message) -> Iterator[str]:
+    """Tells what a hand for chips was for one seat: no money lies there."""
+    yield ""
+    yield f"  Seat {stake.seat}: {_player(stake)}, entry {stake.session_id}"
+    yield f"    {_text(shown, _chips)}"
 
 
 def _cancelled_stake(cancelled: CancelledStake, rules: Rules[Any, Any]) -> Iterator[str]:
@@ -210,7 +222,7 @@ def _cancelled_stake(cancelled: CancelledStake, rules: Rules[Any, Any]) -> Itera
     yield f"  Taken back {stake.stake_id}: {_euros(stake.amount_cents)} of {_player(stake)}"
     yield f"    placed {_moment(stake.placed_at)}, taken back {_moment(cancelled.cancelled_at)}"
     for bet in _bets(rules.bets_message(rules.read_bets(stake.bets))):
-        yield f"    {_text(bet)}"
+        yield f"    {_text(bet, _euros)}"
 
 
 def _player(stake: JournalStake) -> str:
@@ -230,27 +242,28 @@ def _bets(message: Message) -> Iterator[Message]:
             yield from getattr(message, described.name)
 
 
-def _text(message: Message) -> str:
+def _text(message: Message, amount: Callable[[int], str]) -> str:
+    """Writes the fields of a game's message; `amount` writes those that are amounts."""
     facts: list[str] = []
     for described in message.DESCRIPTOR.fields:
         value, enum_type = getattr(message, described.name), described.enum_type
         names = {} if enum_type is None else {number: each.name for number, each in enum_type.values_by_number.items()}
         if described.is_repeated:
-            text = f"[{'; '.join(_value(described.name, each, names) for each in value)}]"
+            text = f"[{'; '.join(_value(described.name, each, names, amount) for each in value)}]"
         elif described.has_presence and not message.HasField(described.name):
             continue
         else:
-            text = _value(described.name, value, names)
+            text = _value(described.name, value, names, amount)
         facts.append(f"{described.name.removesuffix('_cents').replace('_', ' ')} {text}")
     return ", ".join(facts)
 
 
-def _value(name: str, value: object, enum_names: Mapping[int, str]) -> str:
+def _value(name: str, value: object, enum_names: Mapping[int, str], amount: Callable[[int], str]) -> str:
     if isinstance(value, Message):
-        return _text(value)
+        return _text(value, amount)
     if isinstance(value, int) and value in enum_names:
         return enum_names[value].rpartition("_")[2].lower()
-    return _euros(value) if isinstance(value, int) and name.endswith("_cents") else str(value)
+    return amount(value) if isinstance(value, int) and name.endswith("_cents") else str(value)
 
 
 def _plain(name: str) -> str:
@@ -259,6 +272,15 @@ def _plain(name: str) -> str:
 
 def _moment(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC")
+
+
+def _amount_of(round_: ReplayedRound) -> Callable[[int], str]:
+    """Returns what writes the amounts of a round."""
+    return _chips if hands.is_for_chips(round_.versioned_rules.configuration.play) else _euros
+
+
+def _chips(count: int) -> str:
+    return f"{count} chips"
 
 
 def _euros(cents: int) -> str:

@@ -1,0 +1,133 @@
+"""The wallet of one tournament: pays in and out under one lease, and reads what was paid.
+
+Commands carry request ids of their own, so that sending them again repeats nothing (G3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from feltro.wallet.v1 import tournament_pb2, types_pb2, wallet_pb2
+from services.kit.table.wallet.client import pages
+from services.kit.table.wallet.table_wallet import retry_for_a_while, retry_until_answered
+
+PAGE_SIZE = 500
+
+
+class TournamentMoney(Protocol):
+    """What a tournament asks of the wallet; it fails as `Wallet` says."""
+
+    async def open_table(self, request: wallet_pb2.OpenTableRequest) -> wallet_pb2.OpenTableResponse: ...
+
+    async def find_account(self, request: wallet_pb2.FindAccountRequest) -> wallet_pb2.FindAccountResponse: ...
+
+    async def refill_demo_account(
+        self, request: wallet_pb2.RefillDemoAccountRequest
+    ) -> wallet_pb2.RefillDemoAccountResponse: ...
+
+    async def pay_in(self, request: tournament_pb2.PayInRequest) -> tournament_pb2.PayInResponse: ...
+
+    async def pay_out(self, request: tournament_pb2.PayOutRequest) -> tournament_pb2.PayOutResponse: ...
+
+    async def close_tournament(
+        self, request: tournament_pb2.CloseTournamentRequest
+    ) -> tournament_pb2.CloseTournamentResponse: ...
+
+    async def get_tournament_money(
+        self, request: tournament_pb2.GetTournamentMoneyRequest
+    ) -> tournament_pb2.GetTournamentMoneyResponse: ...
+
+    async def list_tournament_pay_ins(
+        self, request: tournament_pb2.ListTournamentPayInsRequest
+    ) -> tournament_pb2.ListTournamentPayInsResponse: ...
+
+    async def list_tournament_awards(
+        self, request: tournament_pb2.ListTournamentAwardsRequest
+    ) -> tournament_pb2.ListTournamentAwardsResponse: ...
+
+
+class TournamentWallet:
+    """Calls the wallet for one tournament under one lease, until it answers."""
+
+    def __init__(self, wallet: TournamentMoney, tournament_id: str, epoch: int) -> None:
+        self.wallet = wallet
+        self._id = tournament_id
+        self._ref = types_pb2.TableRef(table_id=tournament_id, epoch=epoch)
+
+    async def open(self, game: str, regulation: str, mode: types_pb2.Mode.ValueType) -> None:
+        """Declares the tournament and its owner: from now on the wallet refuses earlier ones (G8)."""
+        request = wallet_pb2.OpenTableRequest(
+            table=self._ref, game=game, regulation=regulation, mode=mode, play=types_pb2.PLAY_TOURNAMENT
+        )
+        await retry_until_answered(lambda: self.wallet.open_table(request))
+
+    async def pay_in(
+        self,
+        request_id: str,
+        account_id: str,
+        kind: tournament_pb2.PayInKind.ValueType,
+        price: tuple[int, int, int],
+        command_digest: bytes,
+    ) -> None:
+        """Takes a price from an account, in its parts for prizes, for the operator and for bounties."""
+        prize_cents, fee_cents, bounty_cents = price
+        request = tournament_pb2.PayInRequest(
+            request_id=request_id,
+            tournament=self._ref,
+            account_id=account_id,
+            kind=kind,
+            prize_cents=prize_cents,
+            fee_cents=fee_cents,
+            bounty_cents=bounty_cents,
+            command_digest=command_digest,
+        )
+        await retry_until_answered(lambda: self.wallet.pay_in(request))
+
+    async def pay_out(
+        self, request_id: str, awards: Sequence[tournament_pb2.Award], overlay_cents: int, shortfall_cents: int
+    ) -> int:
+        """Pays awards, and returns what is in the pool afterwards."""
+        request = tournament_pb2.PayOutRequest(
+            request_id=request_id,
+            tournament=self._ref,
+            awards=awards,
+            overlay_cents=overlay_cents,
+            shortfall_cents=shortfall_cents,
+        )
+        return (await retry_until_answered(lambda: self.wallet.pay_out(request))).pool_cents
+
+    async def close(self) -> None:
+        """Closes a tournament whose pool is empty; one that is closed stays as it is."""
+        request = tournament_pb2.CloseTournamentRequest(request_id=f"{self._id}:close", tournament=self._ref)
+        await retry_until_answered(lambda: self.wallet.close_tournament(request))
+
+    async def money(self) -> tournament_pb2.GetTournamentMoneyResponse:
+        request = tournament_pb2.GetTournamentMoneyRequest(tournament_id=self._id)
+        return await retry_for_a_while(lambda: self.wallet.get_tournament_money(request))
+
+    async def pay_ins(self) -> list[tournament_pb2.TournamentPayIn]:
+        """Returns what was paid in, oldest first."""
+
+        async def get_page(
+            request: tournament_pb2.ListTournamentPayInsRequest,
+        ) -> tournament_pb2.ListTournamentPayInsResponse:
+            return await retry_until_answered(lambda: self.wallet.list_tournament_pay_ins(request))
+
+        request = tournament_pb2.ListTournamentPayInsRequest(tournament_id=self._id, page_size=PAGE_SIZE)
+        return [paid async for page in pages(get_page, request) for paid in page.pay_ins]
+
+    async def paid_out(self) -> set[str]:
+        """Returns the requests by which awards were paid."""
+        return {paid.request_id for paid in await self.awards()}
+
+    async def awards(self) -> list[tournament_pb2.TournamentAward]:
+        """Returns what was paid out, oldest first."""
+
+        async def get_page(
+            request: tournament_pb2.ListTournamentAwardsRequest,
+        ) -> tournament_pb2.ListTournamentAwardsResponse:
+            return await retry_until_answered(lambda: self.wallet.list_tournament_awards(request))
+
+        request = tournament_pb2.ListTournamentAwardsRequest(tournament_id=self._id, page_size=PAGE_SIZE)
+        return [paid async for page in pages(get_page, request) for paid in page.awards]

@@ -1,0 +1,1 @@
+"""Tournaments at the real services, on real PostgreSQL and NATS."""
