@@ -94,6 +94,12 @@ async def test_players_decide_and_a_killed_owner_changes_no_card(driver: Tournam
     assert seen.table.chips.notice.Unpack(notice)
     assert (notice.level, notice.small_blind, notice.big_blind, notice.players_left) == (1, 50, 100, 3)
     assert sum(each.chips for each in seen.table.chips.seats) == 3 * STACK
+    # Nobody comes to such a table by themselves, and no cave is brought there.
+    stranger = await driver.new_player()
+    for call in (driver.poker.enter(stranger, table_id), driver.poker.buy_in(players[0], table_id, 1_000)):
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await call
+        assert refusal_reason(refused.value) == "WRONG_PLAY"
     await driver.platform.kill_and_start_again()
     again = {player: list(_own(await _table(driver, player, table_id)).cards) for player in players}
     assert again == cards
@@ -108,12 +114,6 @@ async def test_players_decide_and_a_killed_owner_changes_no_card(driver: Tournam
         assert '_amounts = "chips"' in phh
         assert "_currency" not in phh
         assert "".join(cards[player]) in phh
-    # Nobody comes to such a table by themselves, and no cave is brought there.
-    stranger = await driver.new_player()
-    for call in (driver.poker.enter(stranger, table_id), driver.poker.buy_in(players[0], table_id, 1_000)):
-        with pytest.raises(grpc.aio.AioRpcError) as refused:
-            await call
-        assert refusal_reason(refused.value) == "WRONG_PLAY"
 
 
 async def _play_out(driver: TournamentDriver, players: list[str], table_id: str, round_id: str) -> None:
