@@ -121,8 +121,8 @@ def _acknowledges_too_early(patch: pytest.MonkeyPatch) -> None:
     """A bet is confirmed before the wallet has it."""
     submit = StakeBatcher.submit
 
-    def early(self: StakeBatcher[Any, Any], stake: Stake[Any]) -> asyncio.Future[PlacedBets[Any]]:
-        answer = submit(self, stake)
+    def early(self: StakeBatcher[Any, Any], stake: Stake[Any], together: object) -> asyncio.Future[PlacedBets[Any]]:
+        answer = submit(self, stake, together)
         answer.set_result(
             PlacedBets("", stake.stake_id, stake.amount_cents, stake.bets, stake.bets, Timestamp(), types_pb2.Balance())
         )
