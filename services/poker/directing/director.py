@@ -59,6 +59,8 @@ from services.poker.tournament.specific_rules_message import message_of, read
 GAME = "poker"
 # Facts that wait to be written: more calls are refused (G11).
 WAITING_LIMIT = 10_000
+# How long before the scheduled start registered players are told of it.
+STARTS_SOON_MS = 5 * 60_000
 # How often time is looked at while nothing else wakes the clock: it may be moved by an operator in development.
 CLOCK_CHECK_S = 1.0
 
@@ -147,6 +149,8 @@ class TournamentDirector:
         self._answers: dict[tuple[str, str], bytes] = {}
         self._purchases = Purchases()
         self._wallet: TournamentWallet | None = None
+        # Players who were told that the tournament starts soon; a next owner tells them again.
+        self._told_of_start: set[str] = set()
         # Players whose presence is about to be written.
         self._presence: dict[str, bool] = {}
         self._has_ended = False
@@ -191,7 +195,7 @@ class TournamentDirector:
             self._summary_due.set()
             work += [
                 asyncio.create_task(self._follow_forever(follower)),
-                asyncio.create_task(self._pass_time()),
+                asyncio.create_task(self._pass_time(follower)),
                 asyncio.create_task(self._keep_summary_forever()),
             ]
             self.ready.set()
@@ -265,16 +269,29 @@ class TournamentDirector:
             self._steps.task_done()
             self._summary_due.set()
 
-    async def _pass_time(self) -> None:
+    async def _pass_time(self, follower: Follower) -> None:
         while True:
             self._changed.clear()
             due_ms = self._course.next_due_ms
             now_ms = self.now_ms()
+            self._tell_of_start(follower, now_ms)
             if due_ms is not None and due_ms <= now_ms:
                 await self._do(self._let_time_pass)
                 continue
             left_s = CLOCK_CHECK_S if due_ms is None else min(CLOCK_CHECK_S, (due_ms - now_ms) / 1000)
             await background.wait_for_event(self._changed, left_s)
+
+    def _tell_of_start(self, follower: Follower, now_ms: int) -> None:
+        """Tells each registered player once that the tournament starts soon; who registers later is told then."""
+        state = self._course.state
+        if state.phase is not Phase.REGISTERING or state.starts_at_ms is None:
+            return
+        if now_ms < state.starts_at_ms - STARTS_SOON_MS:
+            return
+        for entry in state.registered:
+            if entry.player not in self._told_of_start:
+                self._told_of_start.add(entry.player)
+                follower.tell_of_start(entry.player)
 
     async def _let_time_pass(self) -> None:
         due_ms = self._course.next_due_ms
@@ -395,7 +412,7 @@ class TournamentDirector:
         """Has a presence written, the last one alone if several are noted before that."""
         is_noted = player_id in self._presence
         self._presence[player_id] = is_away
-        if is_noted or not self.ready.is_set():
+        if is_noted or self._has_ended:
             return
 
         async def write() -> None:

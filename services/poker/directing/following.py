@@ -180,6 +180,10 @@ class Follower:
             case _:
                 pass
 
+    def tell_of_start(self, player_id: str) -> None:
+        """Tells a registered player that the tournament starts soon."""
+        self._tell(player_id, tournament_pb2.OWN_TOURNAMENT_EVENT_STARTS_SOON)
+
     def _tell_seat(self, state: Tournament, entry: int, event: tournament_pb2.OwnTournamentEvent.ValueType) -> None:
         number, seat = self._seats[entry]
 

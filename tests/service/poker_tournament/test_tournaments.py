@@ -105,9 +105,10 @@ async def test_too_few_players_at_the_scheduled_hour_get_everything_back(driver:
     assert await driver.balance(player) == MONEY_CENTS
 
 
-@pytest.mark.rule("810/2015:36.b", "810/2015:38", "810/2015:26")
-async def test_t_03_and_t_07_a_tournament_cancelled_in_its_course_pays_by_chips(driver: TournamentDriver) -> None:
-    """Nobody decides anything: everybody waits, and the operator cancels before anyone is out."""
+@pytest.mark.rule("810/2015:36.b", "810/2015:24")
+async def test_cancelled_before_anybody_is_out_every_entry_goes_back(
+    driver: TournamentDriver,
+) -> None:
     levels = [tournament_rules_pb2.TournamentLevel(small_blind=10, big_blind=20, seconds=600)]
     tournament = await driver.create(rules(seats=3, max_players=3, starting_stack=1_500, levels=levels))
     players = [await driver.new_player() for _ in range(3)]
