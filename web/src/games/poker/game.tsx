@@ -1,11 +1,11 @@
 // Poker's part of the page, fetched when it is needed.
 import type { Game } from "../../game_interface/game";
 import { LeaveNote } from "./cave/leave_note";
-import { BeforeSitting } from "./cave/period_note";
 import { PastRound } from "./history/past_round";
 import { LastHands } from "./result/last_hands";
 import { LobbyPicture } from "./table/lobby_picture";
 import { PokerTable } from "./table/poker_table";
+import { BeforeSitting } from "./waiting/period_note";
 import { limitsText } from "./words/limits";
 import { outcomeLabel } from "./words/outcomes";
 

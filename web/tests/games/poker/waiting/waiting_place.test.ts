@@ -3,7 +3,7 @@ import "../../../page";
 import { expect, test, vi } from "vitest";
 import type { OwnViewChanged } from "../../../../src/api/messages";
 import { Refusal } from "../../../../src/api/refusal";
-import { WaitingPlace } from "../../../../src/games/poker/cave/waiting_place";
+import { WaitingPlace } from "../../../../src/games/poker/waiting/waiting_place";
 
 const UNTIL = "2026-01-05T20:00:30Z";
 

@@ -4,10 +4,10 @@ import { call, enterAsGuest, identity } from "../../../api/platform";
 import { useServerNow } from "../../../design/use_clock";
 import type { LiveTable } from "../../../table/live/live_table";
 import { dateTime } from "../../../words/times";
+import { caveWords } from "../cave/words";
 import type { SpecificRules } from "../messages/messages";
 import { Registration } from "./registration";
 import { WaitingList } from "./waiting_list";
-import { caveWords } from "./words";
 import "./waiting_list.css";
 
 /** Shown where a player chooses a seat. */

@@ -3,9 +3,9 @@ import { useEffect, useState } from "preact/hooks";
 import { call, enterAsGuest, identity, onOwnView, onResync } from "../../../api/platform";
 import { useServerNow } from "../../../design/use_clock";
 import type { LiveTable } from "../../../table/live/live_table";
-import { secondsUntil } from "./fill_countdown";
+import { secondsUntil } from "../cave/fill_countdown";
+import { caveWords } from "../cave/words";
 import { WaitingPlace } from "./waiting_place";
-import { caveWords } from "./words";
 import "./waiting_list.css";
 
 /** Shown where a player chooses a seat and none is free, or one is kept for them. */

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import type { Mode, Params, Result } from "../../../api/messages";
 import { asRefusal, CallAbandoned } from "../../../api/refusal";
 import { refusalText } from "../../../words/refusals";
-import { caveWords } from "./words";
+import { caveWords } from "../cave/words";
 
 type RegistrationMethod =
   | "PokerService.RegisterForPeriod"

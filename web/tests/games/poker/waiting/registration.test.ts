@@ -2,7 +2,7 @@
 import "../../../page";
 import { beforeEach, expect, test, vi } from "vitest";
 import { Refusal } from "../../../../src/api/refusal";
-import { Registration } from "../../../../src/games/poker/cave/registration";
+import { Registration } from "../../../../src/games/poker/waiting/registration";
 
 const call = vi.fn(
   async (method: string): Promise<object> => ({
