@@ -12,12 +12,15 @@ while hands are played.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from google.protobuf.message import Message
+
+if TYPE_CHECKING:
+    # A game's own rules import this room, and stay pure.
+    import asyncio
 
 
 @dataclass(frozen=True, slots=True)
