@@ -158,6 +158,45 @@ def test_a_cave_out_of_bounds_is_refused_and_costs_nothing(cents: int) -> None:
     PokerScenario(cave_min_cents=1_000).run(script)
 
 
+@pytest.mark.guarantee("G12")
+@pytest.mark.rule("806/2015:8", "806/2015:14", "811/2015:8", "811/2015:14")
+def test_two_purchases_at_once_do_not_fill_a_cave_beyond_its_bounds() -> None:
+    """The second is judged by the cave that the first has left, not by the one that both have seen."""
+
+    async def script(scenario: PokerScenario) -> None:
+        await scenario.seat_players("rui")
+        ana = PokerPlayer(scenario.world, "ana", TABLE_ID)
+        scenario.world.deposit("ana", STARTING_CENTS)
+        assert await ana.enter(2)
+        answers = await asyncio.gather(ana.buy_in(6_000), ana.buy_in(6_000))
+        assert [refusal_reason(answer) for answer in answers] == ["", "CAVE_OUT_OF_BOUNDS"]
+        assert scenario.cave_cents("ana") == 6_000
+        assert scenario.free_cents("ana") == STARTING_CENTS - 6_000
+
+    PokerScenario(cave_min_cents=1_000, min_players=3).run(script)
+
+
+@pytest.mark.guarantee("G12")
+@pytest.mark.rule("806/2015:11.b", "806/2015:14", "811/2015:11.b", "811/2015:14")
+def test_a_top_up_that_the_wallet_answers_after_the_hand_is_judged_by_the_cave_that_the_hand_has_left() -> None:
+    async def script(scenario: PokerScenario) -> None:
+        ana, rui = await scenario.seat_players("ana", "rui", cave_cents=6_000)
+        folder = await actor_of(ana, rui)
+        winner = rui if folder is ana else ana
+        scenario.set_deliveries(BuyIn=Delivery(request_delay_s=2.0))
+        buying = asyncio.create_task(winner.buy_in(9_000))
+        await asyncio.sleep(0.5)
+        await folder.act(FOLD)
+        assert isinstance(await buying, wallet_pb2.BuyInResponse)
+        await scenario.wait_for_end(FIRST)
+        # The hand has left 60.50: of the 90 euros as much is in play as fits, and the rest went back.
+        await scenario.wait_until(lambda: scenario.cave_cents(winner.player_id) == 10_000)
+        assert scenario.free_cents(winner.player_id) == STARTING_CENTS - 6_000 - 3_950
+        scenario.restore_network()
+
+    PokerScenario(cave_min_cents=1_000, result_shown_ms=10_000).run(script)
+
+
 @pytest.mark.guarantee("G3")
 def test_g3_a_cave_is_filled_once_however_often_the_command_is_sent() -> None:
     async def script(scenario: PokerScenario) -> None:

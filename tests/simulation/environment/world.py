@@ -358,11 +358,15 @@ class World:
         self.seats_at_end.update(seen)
 
     def _seated(self, owner: Replica, table_id: str) -> tuple[set[str], set[str]]:
-        table, sessions = owner.owned_tables.tables()[table_id], self.wallet.running_sessions(table_id)
-        seats = [(session.session_id, table.seat_of(session.player_id)) for session in sessions]
-        known = {session_id for session_id, seat in seats if seat is not None and seat.session_id == session_id}
-        others = {f"unknown session {number}" for number in range(table.seated_count - len(known))}
-        return known | others, {session.session_id for session in sessions}
+        running = {session.session_id for session in self.wallet.running_sessions(table_id)}
+        # A hand names its seats until it ends: who has folded and left meanwhile is gone, and the seat is kept.
+        named = {
+            stake.session_id
+            for entries in self.journal.rounds.values()
+            if entries.opened.table_id == table_id and entries.drawn is not None and entries.ended is None
+            for stake in entries.drawn.stakes
+        }
+        return set(owner.owned_tables.tables()[table_id].seated_session_ids()) - (named - running), running
 
 
 class _SilencedLogs:

@@ -22,6 +22,8 @@ class Caves:
 
     def __init__(self, wallet: TableWallet) -> None:
         self._wallet = wallet
+        # Held from when a change of a cave is judged until it is made: each is judged by what the one before has left.
+        self.judging = asyncio.Lock()
         self._cents: dict[str, int] = {}
         self._changing = asyncio.Lock()
         # The commands that were carried out last, so that a repeated one is not judged again (G11).

@@ -58,27 +58,29 @@ class HandSettlement(Settlement[Bets, Outcome], Generic[Bets, Outcome]):
         outcome = cave_rules.read_outcome(drawn.outcome)
         result = cave_rules.hand_result(outcome)
         caves_after = {stake.stake_id: _cave_after(stake, result) for stake in drawn.stakes}
-        if self._judge is None:
-            seats: Mapping[str, SeatAfterHand] = self._judge_without_lineup(drawn, cave_rules, result, decided)
-        else:
-            seats = self._judge(outcome, decided)
-        answer = await self._caves.transfer_hand(
-            drawn.round_id,
-            [
-                wallet_pb2.SeatInHand(
-                    account_id=stake.account_id,
-                    session_id=stake.session_id,
-                    staked_cents=result.seats[stake.seat].staked_cents,
-                    won_cents=result.seats[stake.seat].won_cents,
-                )
-                for stake in drawn.stakes
-                if result.seats[stake.seat].staked_cents
-            ],
-            result.commission_cents,
-            drawn.outcome,
-            _sessions_in_hand(drawn, result, seats),
-        )
-        await self._release(drawn, seats)
+        # What is bought in meanwhile is judged with the hand, or by the cave that the hand has left.
+        async with self._caves.judging:
+            if self._judge is None:
+                seats: Mapping[str, SeatAfterHand] = self._judge_without_lineup(drawn, cave_rules, result, decided)
+            else:
+                seats = self._judge(outcome, decided)
+            answer = await self._caves.transfer_hand(
+                drawn.round_id,
+                [
+                    wallet_pb2.SeatInHand(
+                        account_id=stake.account_id,
+                        session_id=stake.session_id,
+                        staked_cents=result.seats[stake.seat].staked_cents,
+                        won_cents=result.seats[stake.seat].won_cents,
+                    )
+                    for stake in drawn.stakes
+                    if result.seats[stake.seat].staked_cents
+                ],
+                result.commission_cents,
+                drawn.outcome,
+                _sessions_in_hand(drawn, result, seats),
+            )
+            await self._release(drawn, seats)
         entry = Ended(
             drawn.round_id,
             Ending.SETTLED,

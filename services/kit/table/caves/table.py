@@ -330,26 +330,26 @@ class CaveTable(HandTable[Bets, Outcome]):
 
     async def buy_in(self, player_id: str, command: BetCommand, cents: int) -> wallet_pb2.BuyInResponse:
         """Fills the cave of a player who sits here; the chips are in play from the next hand on (`806/2015:11.b`)."""
-        seat = self._seat_of(player_id)
-        if not self._caves.has_bought(seat, command):
-            self._lineup.verify_buy_in(seat.number, cents, self._left_with_cents(player_id))
-        filling = asyncio.create_task(self._buy_in(seat, command, cents))
+        filling = asyncio.create_task(self._buy_in(player_id, command, cents))
         self._filling.add(filling)
         filling.add_done_callback(self._filling.discard)
         return await background.shared_result(filling)
 
-    async def _buy_in(self, seat: Seat, command: BetCommand, cents: int) -> wallet_pb2.BuyInResponse:
-        rules = _rules(self._configured)
-        answer, added_cents = await self._caves.buy_in(
-            seat, command, rules.cave_growth_cents(cents), rules.buy_in_commission_cents(cents)
-        )
-        if added_cents and self._has_place(seat.number):
-            self._lineup = self._lineup.buy_in(seat.number, added_cents)
-            self._departures.forget(seat.player_id)
-            if not self._is_short(seat.number):
-                self._fill_by.pop(seat.session_id, None)
-            self._tell_caves()
-            self.wake()
+    async def _buy_in(self, player_id: str, command: BetCommand, cents: int) -> wallet_pb2.BuyInResponse:
+        async with self._caves.judging:
+            seat, rules = self._seat_of(player_id), _rules(self._configured)
+            if not self._caves.has_bought(seat, command):
+                self._lineup.verify_buy_in(seat.number, cents, self._left_with_cents(player_id))
+            answer, added_cents = await self._caves.buy_in(
+                seat, command, rules.cave_growth_cents(cents), rules.buy_in_commission_cents(cents)
+            )
+            if added_cents and self._has_place(seat.number):
+                self._lineup = self._lineup.buy_in(seat.number, added_cents)
+                self._departures.forget(seat.player_id)
+                if not self._is_short(seat.number):
+                    self._fill_by.pop(seat.session_id, None)
+                self._tell_caves()
+                self.wake()
         return answer
 
     def _is_short(self, number: int) -> bool:
@@ -556,13 +556,14 @@ class CaveTable(HandTable[Bets, Outcome]):
 
     async def _end_void_hand(self, round_id: str) -> None:
         """Ends a void hand in the lineup; what was bought in meanwhile and does not fit goes back (A-24)."""
-        self._lineup, seats = self._lineup.after_void_hand()
-        released = {each.seat: each.released_cents for each in seats if each.released_cents}
-        for seat in self._seating.seats():
-            if seat.number in released:
-                cents = released[seat.number]
-                request_id = f"{round_id}.{seat.number}:release"
-                await self._caves.release(seat.account_id, seat.session_id, cents, request_id)
+        async with self._caves.judging:
+            self._lineup, seats = self._lineup.after_void_hand()
+            released = {each.seat: each.released_cents for each in seats if each.released_cents}
+            for seat in self._seating.seats():
+                if seat.number in released:
+                    cents = released[seat.number]
+                    request_id = f"{round_id}.{seat.number}:release"
+                    await self._caves.release(seat.account_id, seat.session_id, cents, request_id)
 
     def _judge_hand(self, outcome: Outcome, decided: Decided | None) -> Mapping[str, SeatAfterHand]:
         """Ends the hand in the lineup, and says what that means for each session."""
