@@ -5,6 +5,8 @@ import { PastRound } from "./history/past_round";
 import { LastHands } from "./result/last_hands";
 import { LobbyPicture } from "./table/lobby_picture";
 import { PokerTable } from "./table/poker_table";
+import { TournamentPage } from "./tournaments/details/tournament_page";
+import { TournamentSection } from "./tournaments/lobby/tournament_section";
 import { BeforeSitting } from "./waiting/period_note";
 import { limitsText } from "./words/limits";
 import { outcomeLabel } from "./words/outcomes";
@@ -16,6 +18,8 @@ export const game: Game = {
   LastOutcomes: LastHands,
   LeaveNote,
   WaitingList: BeforeSitting,
+  LobbySection: TournamentSection,
+  Page: TournamentPage,
   limits: limitsText,
   outcome: outcomeLabel,
 };
