@@ -48,6 +48,8 @@ export interface Game {
   LobbySection?: ComponentType<{ mode: Mode }>;
   /** A page of the game's own, at `#/game/<game>/<place>`, with its heading. */
   Page?: ComponentType<{ place: string }>;
+  /** The page, among the game's own, of what a table belongs to at which nobody chooses to sit. */
+  pageOfTable?(tableId: string): string;
   /** The table's limits in short: `1 € – 540 €`. */
   limits(configuration: TableConfiguration): string;
   /** An outcome in a word or two, for lists. */

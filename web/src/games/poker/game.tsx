@@ -7,6 +7,7 @@ import { LobbyPicture } from "./table/lobby_picture";
 import { PokerTable } from "./table/poker_table";
 import { TournamentPage } from "./tournaments/details/tournament_page";
 import { TournamentSection } from "./tournaments/lobby/tournament_section";
+import { tournamentOf } from "./tournaments/words/table_name";
 import { BeforeSitting } from "./waiting/period_note";
 import { limitsText } from "./words/limits";
 import { outcomeLabel } from "./words/outcomes";
@@ -20,6 +21,7 @@ export const game: Game = {
   WaitingList: BeforeSitting,
   LobbySection: TournamentSection,
   Page: TournamentPage,
+  pageOfTable: tournamentOf,
   limits: limitsText,
   outcome: outcomeLabel,
 };

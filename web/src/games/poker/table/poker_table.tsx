@@ -12,8 +12,13 @@ import { PlayerCave } from "../cave/own_cave";
 import { PokerFelt } from "../felt/poker_felt";
 import { LastHands } from "../result/last_hands";
 import type { Scene } from "../seats/scene";
+import type { Tournament } from "../tournaments/details/tournament";
+import { noticeOf } from "../tournaments/table/notice_text";
+import { TournamentActions } from "../tournaments/table/tournament_actions";
+import { TournamentLine } from "../tournaments/table/tournament_line";
+import { useTournament } from "../tournaments/table/use_tournament";
 import { combinationText } from "../words/combinations";
-import { blindsOf, limitsText } from "../words/limits";
+import { blindsAt, limitsText } from "../words/limits";
 import { OvalTable } from "./oval_table";
 import { StatusLine } from "./status_line";
 import "../layout/colours.css";
@@ -22,20 +27,28 @@ import "./poker_table.css";
 export function PokerTable({ table }: { table: LiveTable }) {
   const snapshot = table.snapshot.value;
   const version = snapshot?.round?.configuration_version ?? snapshot?.configuration_version;
-  return <LaidTable key={`${table.tableId.value} ${version}`} table={table} />;
+  const key = `${table.tableId.value} ${version}`;
+  return snapshot?.chips ? <AtTournament key={key} table={table} /> : <LaidTable key={key} table={table} />;
 }
 
-function LaidTable({ table }: { table: LiveTable }) {
+/** A table of a tournament, of which its players see more than the table. */
+function AtTournament({ table }: { table: LiveTable }) {
+  const tournament = useTournament(table.tableId.value);
+  return <LaidTable table={table} tournament={tournament} />;
+}
+
+function LaidTable({ table, tournament }: { table: LiveTable; tournament?: Tournament }) {
   const [{ felt, decisions, cave }] = useState(() => playedTable(table));
   // A layout effect, before the first click: what is visible can be acted on.
   useLayoutEffect(() => {
-    const ends = [felt.follow(), decisions.follow(), cave.follow()];
+    const ends = [felt.follow(), decisions.follow(), ...(table.appointed ? [] : [cave.follow()])];
     return () => {
       for (const end of ends) end();
     };
-  }, [felt, decisions, cave]);
+  }, [felt, decisions, cave, table]);
   const root = useRef<HTMLDivElement>(null);
   useActionKeys(decisions, root);
+  const notice = noticeOf(table.snapshot.value);
   const stage = felt.stage.value;
   const best = felt.ownBest.value;
   const configuration = table.snapshot.value?.configuration;
@@ -43,7 +56,11 @@ function LaidTable({ table }: { table: LiveTable }) {
     <div ref={root} class="poker" data-testid="poker" data-stage={stage}>
       <section class="poker-top">
         <StatusLine felt={felt} />
-        <LastHands past={felt.visiblePast.value} />
+        {tournament && notice ? (
+          <TournamentLine tournament={tournament} notice={notice} />
+        ) : (
+          <LastHands past={felt.visiblePast.value} />
+        )}
       </section>
       <OvalTable
         scene={sceneOf(felt)}
@@ -52,7 +69,11 @@ function LaidTable({ table }: { table: LiveTable }) {
       />
       <section class="poker-bar" data-asked={decisions.question.value !== null}>
         <ActionBar decisions={decisions} table={table} />
-        <CaveBar table={table} cave={cave} rules={felt.rules} inHand_cents={ownCaveInHand(felt)} />
+        {tournament ? (
+          <TournamentActions table={table} tournament={tournament} inHand={ownCaveInHand(felt)} />
+        ) : (
+          <CaveBar table={table} cave={cave} rules={felt.rules} inHand_cents={ownCaveInHand(felt)} />
+        )}
       </section>
       <p class="unseen" role="status" data-testid="hand-said">
         {felt.said.value}
@@ -64,8 +85,7 @@ function LaidTable({ table }: { table: LiveTable }) {
 function playedTable(table: LiveTable) {
   const felt = new PokerFelt(table);
   const ready = computed(() => felt.stage.value === "playing");
-  const { big } = blindsOf(felt.rules);
-  const decisions = new Decisions(table, ready, big);
+  const decisions = new Decisions(table, ready, () => blindsAt(table.snapshot.peek()).big);
   return { felt, decisions, cave: new PlayerCave(table, { call, requestId }) };
 }
 
@@ -77,12 +97,12 @@ function ownCaveInHand({ picture, table }: PokerFelt): Cents | undefined {
 
 function sceneOf(felt: PokerFelt): Scene {
   const { table } = felt;
-  const { small, big } = blindsOf(felt.rules);
+  const { small, big } = blindsAt(table.snapshot.value);
   return {
     picture: felt.picture.value,
     own: table.ownSeat.value?.seat,
     personal: felt.personal,
-    mode: table.mode.value,
+    mode: table.unit.value,
     least: small || big || 1,
     dealt: felt.dealt.value,
     moving: felt.moving.value,

@@ -1,9 +1,7 @@
-// Counts and chips in words. Chips have no money value: they never look like an amount of money.
-import { language } from "../../../../words/language";
+// Counts as the platform tells them: 64-bit numbers come as text.
+import { count } from "../../../../words/money";
 
 /** `12 500`. */
 export function countText(value: number | string): string {
-  return new Intl.NumberFormat(language.value === "pt" ? "pt-PT" : "en-GB", { useGrouping: "always" }).format(
-    Number(value),
-  );
+  return count(Number(value));
 }
