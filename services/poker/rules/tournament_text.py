@@ -8,6 +8,7 @@ from pathlib import Path
 from feltro.table.v1 import types_pb2
 from services.kit.table.configuration import rules_template
 from services.kit.table.configuration.rules_template import Language
+from services.poker.specific_rules import Limit
 from services.poker.tournament.specific_rules import CancelPolicy, PayWhen, Start, TournamentRules
 from services.poker.variant import Variant
 
@@ -39,6 +40,10 @@ def _conditions(rules: TournamentRules) -> dict[str, bool]:
         "reentries": rules.reentries_max > 0,
         "rebuys": rules.rebuys_max > 0,
         "addons": rules.addons_max > 0,
+        "no_limit": rules.limit is Limit.NO_LIMIT,
+        "pot_limit": rules.limit is Limit.POT_LIMIT,
+        "half_pot": rules.limit is Limit.HALF_POT,
+        "fixed_raises": rules.limit is Limit.FIXED_RAISES,
         "timed": rules.timed_minutes is not None,
         "guarantee": rules.guarantee_cents > 0,
         "at_end": rules.pay_when is PayWhen.AT_END,
