@@ -17,9 +17,11 @@ from tests.browser.driver.rest import Json
 from tests.browser.driver.served import served
 from tests.browser.recorded.directed.messages import json_of, now, packed
 from tests.browser.recorded.directed.page import Answers, Page
+from tests.browser.recorded.directed.platform import Directed
 from tests.browser.recorded.poker.platform import PokerPage, PokerPlatform
-from tests.browser.recorded.poker.table import ScriptedTable
+from tests.browser.recorded.poker.table import Options, ScriptedTable
 from tests.browser.recorded.tournaments.tournament import DirectedTournament, scheduled
+from tests.browser.recorded.tournaments.tournament_table import TournamentTable
 
 TIMEOUT_S = 60
 PHASES = tournament_pb2.TournamentPhase
@@ -48,6 +50,11 @@ class _TournamentPage(PokerPage):
             "TournamentService.ListTournaments": self._list,
             "TournamentService.GetTournament": self._get,
             "TournamentService.ListTournamentPlayers": self._players,
+            "TableService.ListTables": self._listed,
+            "TournamentService.SetTournamentPresence": self._set_presence,
+            "TournamentService.Rebuy": lambda params: json_of(self._of(params).rebuy()),
+            "TournamentService.DeclineRebuy": lambda params: json_of(self._of(params).decline()),
+            "TournamentService.AddOn": lambda params: json_of(self._of(params).buy_addon()),
             "TournamentService.Register": lambda params: json_of(self._of(params).register()),
             "TournamentService.Unregister": lambda params: json_of(self._of(params).unregister()),
         }
@@ -73,6 +80,23 @@ class _TournamentPage(PokerPage):
             tournament_pb2.GetTournamentResponse(tournament=tournament.summary, own=tournament.own, at=now())
         )
 
+    def _listed(self, params: Json) -> object:
+        """Nobody enters the tables of tournaments, and they are not listed."""
+        answer = table_pb2.ListTablesResponse(at=now())
+        for table in self._tables.values():
+            configuration = table.configuration()
+            if configuration.game == params["game"] and not isinstance(table, TournamentTable):
+                answer.tables.add(table_id=table.table_id, configuration=configuration, enabled=True)
+        return json_of(answer)
+
+    def _set_presence(self, params: Json) -> object:
+        tournament = self._of(params)
+        answer = tournament.set_presence(away=params["away"])
+        table = self._tables[answer.entry.table_id]
+        assert isinstance(table, TournamentTable)
+        table.mark(table.seat, away=params["away"])
+        return json_of(answer)
+
     def _players(self, params: Json) -> object:
         return json_of(tournament_pb2.ListTournamentPlayersResponse(players=self._of(params).players))
 
@@ -94,6 +118,15 @@ class TournamentPlatform(PokerPlatform):
         made = scheduled(f"rehearsed-{next(self.tournament_numbers)}")
         self.tournaments[made.tournament_id] = made
         return made
+
+    def inner_table(self, tournament: DirectedTournament, number: int = 1, *, seat: int = 1) -> Directed[ScriptedTable]:
+        """Makes a table of a tournament, where the page's player has a seat; 0 for nobody's."""
+        table_id = f"{tournament.tournament_id}-t{number}"
+        options = Options(seat=seat, caves=dict.fromkeys(range(1, 7), 1500), button=6)
+        self.tables[table_id] = TournamentTable(
+            table_id=table_id, notify=self._notify(table_id), options=options, tournament=tournament
+        )
+        return Directed(self.tables[table_id], self._running_loop)
 
     def do(self, act: Callable[[], None]) -> None:
         """Does something in the thread of the connections."""

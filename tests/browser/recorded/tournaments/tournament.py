@@ -56,6 +56,62 @@ class DirectedTournament:
         self.summary.players_left -= 1
         return tournament_pb2.UnregisterResponse(entry=entry)
 
+    def start(self, table_id: str, seat: int) -> None:
+        """Starts it, with the page's player at a table."""
+        self.summary.phase = tournament_pb2.TOURNAMENT_PHASE_RUNNING
+        self.summary.started_at.CopyFrom(moment(in_ms(-1000)))
+        self.summary.level, self.summary.tables = 1, 1
+        entry = tournament_pb2.TournamentPlayer(
+            entry_no=1,
+            standing=tournament_pb2.ENTRY_STANDING_PLAYING,
+            rank=2,
+            rank_to=2,
+            chips=1500,
+            table_id=table_id,
+            seat=seat,
+            own=True,
+        )
+        self.own = tournament_pb2.OwnTournament(entry=entry)
+
+    @property
+    def entry(self) -> tournament_pb2.TournamentPlayer:
+        """The entry of the page's player."""
+        assert self.own is not None
+        return self.own.entry
+
+    def ask_to_rebuy(self, within_ms: int) -> None:
+        """The player has lost all chips, and may rebuy."""
+        self.entry.standing, self.entry.chips = tournament_pb2.ENTRY_STANDING_ASKED_TO_REBUY, 0
+        assert self.own is not None
+        self.own.decide_by.CopyFrom(moment(in_ms(within_ms)))
+        self.own.rebuy.CopyFrom(self.summary.configuration.rules.rebuy_price)
+
+    def rebuy(self) -> tournament_pb2.RebuyResponse:
+        self.refuse_if_told()
+        self.own = tournament_pb2.OwnTournament(entry=self.entry)
+        self.entry.standing, self.entry.chips = tournament_pb2.ENTRY_STANDING_PLAYING, 1500
+        return tournament_pb2.RebuyResponse(entry=self.entry)
+
+    def decline(self) -> tournament_pb2.DeclineRebuyResponse:
+        self.own = tournament_pb2.OwnTournament(entry=self.entry)
+        self.entry.standing, self.entry.table_id = tournament_pb2.ENTRY_STANDING_OUT, ""
+        self.entry.rank, self.entry.rank_to, self.entry.rank_final = 5, 6, True
+        return tournament_pb2.DeclineRebuyResponse(entry=self.entry)
+
+    def offer_addon(self) -> None:
+        assert self.own is not None
+        self.own.addon.CopyFrom(tournament_rules_pb2.TournamentPrice(prize_cents=500))
+
+    def buy_addon(self) -> tournament_pb2.AddOnResponse:
+        self.refuse_if_told()
+        self.own = tournament_pb2.OwnTournament(entry=self.entry)
+        return tournament_pb2.AddOnResponse(entry=self.entry, given_back=True)
+
+    def set_presence(self, *, away: bool) -> tournament_pb2.SetTournamentPresenceResponse:
+        self.refuse_if_told()
+        self.entry.away = away
+        return tournament_pb2.SetTournamentPresenceResponse(entry=self.entry)
+
 
 def scheduled(tournament_id: str, *, registered: int = 3) -> DirectedTournament:
     """A tournament for money that players register for: 10 € for prizes and 1 € for the operator, with a rebuy."""

@@ -1,8 +1,9 @@
 // A table that is not listed: nobody enters it, and who plays there was given a seat. Others are led to what it belongs to.
-import type { ComponentChildren } from "preact";
+import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { TableSummary } from "../../api/messages";
 import { identity } from "../../api/platform";
+import { OUTCOME_UNKNOWN } from "../../api/refusal";
 import { addressOf } from "../../browser/routes";
 import { Empty } from "../../design/empty";
 import { loadedGame } from "../../game_interface/registered_games";
@@ -14,7 +15,7 @@ import { tableWords } from "./words";
 interface Props {
   tableId: string;
   /** Shown where there is no such table. */
-  unknown: ComponentChildren;
+  unknown: JSX.Element;
 }
 
 export function AppointedPage({ tableId, unknown }: Props) {
@@ -34,7 +35,7 @@ export function AppointedPage({ tableId, unknown }: Props) {
   if (reason === "NOT_SEATED" && snapshot) {
     return <NotSeatedPage tableId={tableId} game={snapshot.configuration?.game ?? ""} onAgain={again} />;
   }
-  if (!snapshot) return reason === "TABLE_UNKNOWN" ? unknown : <WaitingPage onAgain={again} />;
+  if (!snapshot) return OUTCOME_UNKNOWN.has(reason ?? "") ? <WaitingPage onAgain={again} /> : unknown;
   const { configuration } = snapshot;
   const listed: TableSummary = {
     table_id: tableId,
