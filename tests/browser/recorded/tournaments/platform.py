@@ -139,7 +139,12 @@ class TournamentPlatform(PokerPlatform):
     def tell(self, tournament: DirectedTournament, notice: Message) -> None:
         """Tells the players of the pages what concerns them alone."""
         own = events_pb2.OwnViewChanged(table_id=tournament.tournament_id, notice=packed(notice))
-        self.do(lambda: [page.notify("own_view", own) for page in self.pages] and None)
+
+        def notify() -> None:
+            for page in self.pages:
+                page.notify("own_view", own)
+
+        self.do(notify)
 
     def sent(self, method: str) -> list[Json]:
         """What pages have asked with a method, until now."""

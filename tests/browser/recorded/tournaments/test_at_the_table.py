@@ -19,6 +19,22 @@ from tests.browser.recorded.tournaments.tournament import DirectedTournament
 from tests.browser.recorded.tournaments.tournament_table import TournamentTable
 
 LATER_MS = 300_000
+# Lines of the table that lie over one another.
+_COVERED = """
+() => {
+  const lines = [...document.querySelectorAll(".poker-status > *, .tournament-line > :not(.unseen), .poker-seat")];
+  const boxes = lines.map((line) => [line.textContent, line.getBoundingClientRect()]);
+  const overlap = (from, until, its, end) => from < end - 1 && its < until - 1;
+  const covered = [];
+  boxes.forEach(([text, box], at) => {
+    for (const [other, its] of boxes.slice(at + 1)) {
+      const across = overlap(box.left, box.right, its.left, its.right);
+      if (across && overlap(box.top, box.bottom, its.top, its.bottom)) covered.push(`${text} / ${other}`);
+    }
+  });
+  return covered;
+}
+"""
 
 
 def seated(page: Page, platform: TournamentPlatform) -> tuple[FeltPage, DirectedTournament, TournamentTable]:
@@ -178,6 +194,7 @@ def test_the_table_is_accessible_and_fits_the_screen(
         screenshot(page, f"tournament-table-{device}-{name}")
         found[name] = violations(page)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert page.evaluate(_COVERED) == []
     expect(felt.part("level")).to_be_in_viewport()
     assert {name: each for name, each in found.items() if each} == {}
     assert tournament.entry.seat == 1
