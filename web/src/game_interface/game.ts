@@ -44,6 +44,8 @@ export interface Game {
   LeaveNote?: ComponentType<{ table: LiveTable }>;
   /** How a player waits for a seat, where a full table has a waiting list: shown where seats are chosen. */
   WaitingList?: ComponentType<{ table: LiveTable }>;
+  /** Called once the game has been fetched: it may follow what players are told on any page. */
+  begin?(): void;
   /** What the game offers besides tables: a section of the lobby, with its own heading; nothing while there is none. */
   LobbySection?: ComponentType<{ mode: Mode }>;
   /** A page of the game's own, at `#/game/<game>/<place>`, with its heading. */

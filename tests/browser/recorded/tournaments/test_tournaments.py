@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -71,6 +73,25 @@ def test_a_refusal_is_told_in_plain_words(desktop: Page, platform: TournamentPla
     refused = page.get_by_test_id("tournament-refused")
     expect(refused).to_have_text("As inscrições neste torneio estão fechadas. Nada lhe foi cobrado.")
     expect(page.get_by_test_id("own-standing")).to_have_text("")
+
+
+def test_who_waits_is_told_of_the_start_and_brought_to_the_table(desktop: Page, platform: TournamentPlatform) -> None:
+    tournament = platform.tournament()
+    table = platform.inner_table(tournament, 3, seat=2)
+    page = open_page(desktop, tournament)
+    page.get_by_test_id("register-tournament").click()
+    expect(page.get_by_test_id("own-standing")).to_have_text("Está inscrito.")
+    told = tournament_pb2.OwnTournamentNotice(tournament_id=tournament.tournament_id)
+    told.event = tournament_pb2.OWN_TOURNAMENT_EVENT_STARTS_SOON
+    platform.tell(tournament, told)
+    expect(page.get_by_text("começa dentro de momentos")).to_be_visible()
+
+    platform.do(lambda: tournament.start(table.table_id, 2))
+    told.event, told.table_id, told.seat = tournament_pb2.OWN_TOURNAMENT_EVENT_SEATED, table.table_id, 2
+    platform.tell(tournament, told)
+    expect(page).to_have_url(re.compile(f"#/table/{table.table_id}$"))
+    expect(page.get_by_text("está na mesa 3, lugar 2")).to_be_visible()
+    expect(page.get_by_test_id("seat-2")).to_contain_text("Você")
 
 
 def test_prizes_are_provisional_until_they_are_final(desktop: Page, platform: TournamentPlatform) -> None:

@@ -7,6 +7,7 @@ import { LobbyPicture } from "./table/lobby_picture";
 import { PokerTable } from "./table/poker_table";
 import { TournamentPage } from "./tournaments/details/tournament_page";
 import { TournamentSection } from "./tournaments/lobby/tournament_section";
+import { announceTournaments } from "./tournaments/notices/announce_tournaments";
 import { tournamentOf } from "./tournaments/words/table_name";
 import { BeforeSitting } from "./waiting/period_note";
 import { limitsText } from "./words/limits";
@@ -19,6 +20,7 @@ export const game: Game = {
   LastOutcomes: LastHands,
   LeaveNote,
   WaitingList: BeforeSitting,
+  begin: announceTournaments,
   LobbySection: TournamentSection,
   Page: TournamentPage,
   pageOfTable: tournamentOf,
