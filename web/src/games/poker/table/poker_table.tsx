@@ -1,5 +1,5 @@
 // A poker table within its frame: what the table is doing, the oval, and below it the player's actions.
-import { computed } from "@preact/signals";
+import { computed, effect } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { call, requestId } from "../../../api/platform";
 import type { LiveTable } from "../../../table/live/live_table";
@@ -10,10 +10,11 @@ import { Decisions } from "../act/decisions";
 import { CaveBar } from "../cave/cave_bar";
 import { PlayerCave } from "../cave/own_cave";
 import { PokerFelt } from "../felt/poker_felt";
+import type { TournamentNotice } from "../messages/messages";
 import { LastHands } from "../result/last_hands";
 import type { Scene } from "../seats/scene";
-import type { Tournament } from "../tournaments/details/tournament";
 import { noticeOf } from "../tournaments/table/notice_text";
+import type { TournamentAtTable } from "../tournaments/table/own_tournament";
 import { TournamentActions } from "../tournaments/table/tournament_actions";
 import { TournamentLine } from "../tournaments/table/tournament_line";
 import { useTournament } from "../tournaments/table/use_tournament";
@@ -37,18 +38,18 @@ function AtTournament({ table }: { table: LiveTable }) {
   return <LaidTable table={table} tournament={tournament} />;
 }
 
-function LaidTable({ table, tournament }: { table: LiveTable; tournament?: Tournament }) {
+function LaidTable({ table, tournament }: { table: LiveTable; tournament?: TournamentAtTable }) {
   const [{ felt, decisions, cave }] = useState(() => playedTable(table));
   // A layout effect, before the first click: what is visible can be acted on.
   useLayoutEffect(() => {
-    const ends = [felt.follow(), decisions.follow(), ...(table.appointed ? [] : [cave.follow()])];
+    const ends = [felt.follow(), decisions.follow(), tournament ? holdBack(tournament, felt) : cave.follow()];
     return () => {
       for (const end of ends) end();
     };
-  }, [felt, decisions, cave, table]);
+  }, [felt, decisions, cave, tournament]);
   const root = useRef<HTMLDivElement>(null);
   useActionKeys(decisions, root);
-  const notice = noticeOf(table.snapshot.value);
+  const notice = useShownNotice(felt);
   const stage = felt.stage.value;
   const best = felt.ownBest.value;
   const configuration = table.snapshot.value?.configuration;
@@ -57,7 +58,7 @@ function LaidTable({ table, tournament }: { table: LiveTable; tournament?: Tourn
       <section class="poker-top">
         <StatusLine felt={felt} />
         {tournament && notice ? (
-          <TournamentLine tournament={tournament} notice={notice} />
+          <TournamentLine at={tournament} notice={notice} />
         ) : (
           <LastHands past={felt.visiblePast.value} />
         )}
@@ -70,7 +71,7 @@ function LaidTable({ table, tournament }: { table: LiveTable; tournament?: Tourn
       <section class="poker-bar" data-asked={decisions.question.value !== null}>
         <ActionBar decisions={decisions} table={table} />
         {tournament ? (
-          <TournamentActions table={table} tournament={tournament} inHand={ownCaveInHand(felt)} />
+          <TournamentActions table={table} at={tournament} inHand={ownCaveInHand(felt)} />
         ) : (
           <CaveBar table={table} cave={cave} rules={felt.rules} inHand_cents={ownCaveInHand(felt)} />
         )}
@@ -80,6 +81,24 @@ function LaidTable({ table, tournament }: { table: LiveTable; tournament?: Tourn
       </p>
     </div>
   );
+}
+
+/** Who is out, and what a hand has brought, is seen on the cards first. */
+function holdBack(tournament: TournamentAtTable, felt: PokerFelt): () => void {
+  return effect(() => {
+    const stage = felt.stage.value;
+    const own = felt.table.ownSeat.value?.seat;
+    const dealtIn = felt.picture.value.seats.some(({ seat, dealt }) => seat === own && dealt);
+    tournament.inHand.value = stage === "showing" || (dealtIn && (stage === "dealing" || stage === "playing"));
+  });
+}
+
+/** What the table tells of its tournament; how many are left is not told before the cards are. */
+function useShownNotice(felt: PokerFelt): TournamentNotice | null {
+  const shown = useRef<TournamentNotice | null>(null);
+  const notice = noticeOf(felt.table.snapshot.value);
+  if (felt.stage.value !== "showing") shown.current = notice;
+  return shown.current ?? notice;
 }
 
 function playedTable(table: LiveTable) {

@@ -1,13 +1,15 @@
 // What a table tells of its tournament, who is away, chips as chips, and where a player goes on who is moved.
 import "../../../page";
-import { beforeEach, expect, test } from "vitest";
+import { signal } from "@preact/signals";
+import { beforeEach, expect, test, vi } from "vitest";
 import type { TableSnapshot } from "../../../../src/api/messages";
 import { AmountChoice } from "../../../../src/games/poker/amounts/amount_choice";
 import { readAmount } from "../../../../src/games/poker/amounts/typed_amount";
-import type { TournamentNotice } from "../../../../src/games/poker/messages/messages";
+import type { OwnTournament, TournamentNotice } from "../../../../src/games/poker/messages/messages";
 import { tablePicture } from "../../../../src/games/poker/round/table_picture";
 import { clockOf, heldText, noticeOf, saidOf } from "../../../../src/games/poker/tournaments/table/notice_text";
-import { movedTo } from "../../../../src/games/poker/tournaments/table/own_seat";
+import { movedTo, shownOwn } from "../../../../src/games/poker/tournaments/table/own_seat";
+import { TournamentAtTable } from "../../../../src/games/poker/tournaments/table/own_tournament";
 import { tournamentOf } from "../../../../src/games/poker/tournaments/words/table_name";
 import { tableAmount } from "../../../../src/games/poker/words/amounts";
 import { blindsAt, limitsText, regulationOf } from "../../../../src/games/poker/words/limits";
@@ -147,4 +149,31 @@ test("a player who is moved goes on at the other table, and nobody else does", (
   expect(movedTo(at("sunday-t2", { rank_final: true }), "sunday-t1")).toBeNull();
   expect(movedTo(null, "sunday-t1")).toBeNull();
   expect(tournamentOf("sunday-t12")).toBe("sunday");
+});
+
+test("while a hand of the player is on the screen, nothing says how it has ended", () => {
+  const rebuy = { prize_cents: "1000", fee_cents: "100", bounty_cents: "0" };
+  const before = own({ entry: player({ standing: "ENTRY_STANDING_PLAYING", rank: 2, chips: "1500" }) });
+  const richer = own({ entry: player({ standing: "ENTRY_STANDING_PLAYING", rank: 1, chips: "3000" }), rebuy });
+  expect(shownOwn(richer, before, true)).toEqual({ ...richer, entry: before.entry });
+  const asked = own({ entry: player({ standing: "ENTRY_STANDING_ASKED_TO_REBUY" }), rebuy });
+  expect(shownOwn(asked, before, true)).toBe(before);
+  expect(shownOwn(asked, before, false)).toBe(asked);
+  expect(shownOwn(asked, null, true)).toBe(asked);
+});
+
+test("a player who is moved is led there once the hand has been shown", () => {
+  const told = signal<OwnTournament | null>(null);
+  const tournament = { own: told, follow: () => () => undefined };
+  const at = new TournamentAtTable(tournament as never, "sunday-t1");
+  const moved = vi.fn();
+  const end = at.follow(moved);
+  const sits = (table_id: string) => own({ entry: player({ standing: "ENTRY_STANDING_PLAYING", table_id, seat: 5 }) });
+  told.value = sits("sunday-t1");
+  at.inHand.value = true;
+  told.value = sits("sunday-t2");
+  expect(moved).not.toHaveBeenCalled();
+  at.inHand.value = false;
+  expect(moved).toHaveBeenCalledExactlyOnceWith({ table_id: "sunday-t2", seat: 5 });
+  end();
 });

@@ -7,19 +7,21 @@ import { GAME } from "../../words/game_id";
 import { ownText } from "../details/own_text";
 import type { Tournament } from "../details/tournament";
 import { priceText } from "../words/prices";
+import type { TournamentAtTable } from "./own_tournament";
 import { playWords } from "./words";
 import "./tournament_actions.css";
 
 interface Props {
   table: LiveTable;
-  tournament: Tournament;
+  at: TournamentAtTable;
   /** What lies in front of the player in the hand that is shown; undefined between hands. */
   inHand: number | undefined;
 }
 
-export function TournamentActions({ table, tournament, inHand }: Props) {
+export function TournamentActions({ table, at, inHand }: Props) {
   const words = playWords();
-  const own = tournament.own.value;
+  const { tournament } = at;
+  const own = at.own.value;
   const entry = own?.entry;
   const seat = table.snapshot.value?.chips?.seats.find((each) => each.seat === table.ownSeat.value?.seat);
   const asked = entry?.standing === "ENTRY_STANDING_ASKED_TO_REBUY";

@@ -2,16 +2,16 @@
 import { useServerNow } from "../../../../design/use_clock";
 import { duration } from "../../../../words/times";
 import type { TournamentNotice } from "../../messages/messages";
-import type { Tournament } from "../details/tournament";
 import { countText } from "../words/counts";
 import { placeOf } from "../words/places";
 import { blindsText, clockOf, saidOf } from "./notice_text";
+import type { TournamentAtTable } from "./own_tournament";
 import { playWords } from "./words";
 import "./tournament_line.css";
 
-export function TournamentLine({ tournament, notice }: { tournament: Tournament; notice: TournamentNotice }) {
+export function TournamentLine({ at, notice }: { at: TournamentAtTable; notice: TournamentNotice }) {
   const words = playWords();
-  const entry = tournament.own.value?.entry;
+  const entry = at.own.value?.entry;
   const next = Number(notice.next_big_blind) > 0;
   return (
     <section class="tournament-line figures" aria-label={words.group} data-testid="tournament-line">
