@@ -171,6 +171,17 @@ def test_who_is_moved_goes_on_at_the_other_table(desktop: Page, platform: Tourna
     expect(felt.seat(4)).to_have_attribute("data-cards", "9h 8h")
 
 
+def test_the_page_of_a_tournament_leads_its_players_to_their_table(desktop: Page, platform: TournamentPlatform) -> None:
+    felt, tournament, _ = seated(desktop, platform)
+    # Leaving the table leaves the seat: there is no session to end.
+    felt.part("leave").click()
+    expect(felt.part("own-standing")).to_have_text("Está na mesa 1, lugar 1. Vai em 2.º lugar.")
+    felt.part("to-tournament-table").click()
+    expect(desktop).to_have_url(re.compile(f"#/table/{tournament.tournament_id}-t1$"))
+    expect(felt.seat(1)).to_contain_text("Você")
+    assert not platform.sent("SessionService.EndSession")
+
+
 def test_who_has_no_seat_there_is_led_to_the_tournament(desktop: Page, platform: TournamentPlatform) -> None:
     tournament = platform.tournament()
     table = platform.inner_table(tournament, seat=0)

@@ -1,5 +1,6 @@
 // What the player has to do with the tournament: registering, taking it back, the table, the place and what it was paid.
 import { enterAsGuest, identity, logIn, operator } from "../../../../api/platform";
+import { addressOf } from "../../../../browser/routes";
 import { amount, cents } from "../../../../words/money";
 import { dateTime } from "../../../../words/times";
 import type { TournamentSummary } from "../../messages/messages";
@@ -26,6 +27,15 @@ export function OwnPart({ tournament, summary }: Props) {
         {tournament.givenBack.value ? words.tooLate : ownText(own?.entry)}
         {prize > 0 && ` ${words.prize(amount(prize, mode))}`}
       </p>
+      {own?.entry?.table_id && (
+        <a
+          class="button first"
+          href={addressOf({ page: "table", tableId: own.entry.table_id })}
+          data-testid="to-tournament-table"
+        >
+          {words.toTable}
+        </a>
+      )}
       <Entering tournament={tournament} summary={summary} />
       {own?.can_unregister && (
         <>

@@ -5,10 +5,8 @@ export const playWords = dictionary(
   {
     group: "O torneio",
     level: (level: number) => `Nível ${level}`,
-    blinds: "Blinds",
     next: (blinds: string) => `a seguir ${blinds}`,
     levelEnds: "Até ao próximo nível",
-    breakEnds: "Intervalo até",
     onBreak: "Intervalo",
     left: (players: string) => `${players} em jogo`,
     average: (chips: string) => `média ${chips}`,
@@ -46,10 +44,8 @@ export const playWords = dictionary(
   {
     group: "The tournament",
     level: (level: number) => `Level ${level}`,
-    blinds: "Blinds",
     next: (blinds: string) => `next ${blinds}`,
     levelEnds: "Until the next level",
-    breakEnds: "Break until",
     onBreak: "Break",
     left: (players: string) => `${players} in play`,
     average: (chips: string) => `average ${chips}`,

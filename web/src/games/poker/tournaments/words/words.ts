@@ -41,7 +41,6 @@ export const tournamentWords = dictionary(
   {
     heading: "Torneios de póquer",
     ended: "Terminados e cancelados",
-    reading: "A ler os torneios…",
     open: "Ver torneio",
     openOf: (name: string) => `Ver torneio: ${name}`,
     mine: "Está inscrito",
@@ -58,7 +57,6 @@ export const tournamentWords = dictionary(
       prizes: "Prémios",
       starts: "Começa",
       stack: "Fichas iniciais",
-      level: "Nível",
       tables: "Mesas",
       average: "Média de fichas",
       seats: "Lugares por mesa",
@@ -179,7 +177,6 @@ export const tournamentWords = dictionary(
   {
     heading: "Poker tournaments",
     ended: "Over and cancelled",
-    reading: "Reading the tournaments…",
     open: "See tournament",
     openOf: (name: string) => `See tournament: ${name}`,
     mine: "You are registered",
@@ -196,7 +193,6 @@ export const tournamentWords = dictionary(
       prizes: "Prizes",
       starts: "Starts",
       stack: "Starting chips",
-      level: "Level",
       tables: "Tables",
       average: "Average chips",
       seats: "Seats of a table",
