@@ -27,6 +27,7 @@ GROUPS = {
     "tests/service/every_game/": "every-game-platform",
     "tests/service/poker/": "poker-platform",
     "tests/service/poker_crash/": "poker-crash",
+    "tests/service/poker_tournament/": "poker-tournament",
     "tests/service/roulette/": "roulette-platform",
     # Computes every deal.
     "tests/engine/baccarat/test_probabilities.py": "baccarat-probabilities",
@@ -37,6 +38,7 @@ GROUPS = {
     "tests/gateway/platform/": "gateway-platform",
     "tests/service/table/journal/test_replay_command.py": "replay",
     "tests/service/table/journal/test_replay_of_decisions.py": "replay-of-decisions",
+    "tests/stack/commands/test_database_roles.py": "database-roles",
     "tests/stack/operator_site/test_routes.py": "operator-site",
     "tests/tools/test_web.py": "front-end-build",
     "tests/system/test_run.py": "system-run",

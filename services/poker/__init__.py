@@ -1,1 +1,1 @@
-"""Poker: Hold'em (806/2015) and Omaha (811/2015), for cash and, so far as an engine, in tournaments (810/2015)."""
+"""Poker: Hold'em (806/2015) and Omaha (811/2015), for cash and in tournaments (810/2015)."""

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import events_pb2
 from services.kit.table.journal.entries import Ending
+from services.poker.game import PokerRules
 from services.wallet.model.state import AccountKind
+from tests.engine.poker.second_implementation import reference
+from tests.engine.poker.second_implementation.conditions import conditions
 from tests.named_cards import unpacked
 from tests.simulation.environment.games import dealt_again
 
@@ -44,6 +47,22 @@ def hand_agrees(world: World, round_id: str, entries: RoundEntries) -> Iterator[
     paid = dict(entries.ended.payouts)
     if entries.ended.ending is Ending.VOID and (paid != brought or moved):
         yield f"806/2015:72: {round_id} is void, and has left {paid} of {brought}"
+    if entries.ended.ending is Ending.SETTLED and round_id not in world.rounds_lost:
+        yield from _paid_by_the_regulation(world, round_id, entries, commission_cents)
+
+
+def _paid_by_the_regulation(world: World, round_id: str, entries: RoundEntries, commission_cents: int) -> Iterator[str]:
+    """A second implementation pays the hand's journal as the ledger did."""
+    assert entries.drawn is not None
+    assert entries.ended is not None
+    rules = world.catalogue.rules_in_force(entries.opened.placement_id, entries.opened.configuration_version).rules
+    assert isinstance(rules, PokerRules)
+    under, stakes = conditions(rules.table.specific_rules), entries.drawn.stakes
+    moves = [(moved.seat, moved.move) for moved in entries.moves]
+    paid = reference.paid(under, [stake.bets for stake in stakes], entries.drawn.entropy, moves)
+    caves = {stake.seat: dict(entries.ended.payouts).get(stake.stake_id, 0) for stake in stakes}
+    if (paid.caves, paid.commission) != (caves, commission_cents):
+        yield f"G10: {round_id} has left {caves} and taken {commission_cents}, and the regulation says {paid}"
 
 
 def own_view(world: World, player_id: str, changed: events_pb2.OwnViewChanged) -> Iterator[str]:

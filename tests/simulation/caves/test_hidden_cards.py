@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections import defaultdict
 from collections.abc import Sequence
 
 import pytest
@@ -17,6 +19,7 @@ from services.poker import dealt_hand
 from tests.simulation.caves.players import CALL, CHECK, FOLD, RAISE, PokerPlayer
 from tests.simulation.caves.scenario import PokerScenario
 from tests.simulation.caves.test_clocks import in_turn
+from tests.simulation.environment.process_output import counted, kept_log
 from tests.simulation.scenario import TABLE_ID
 
 FIRST = f"{TABLE_ID}.1"
@@ -48,6 +51,8 @@ def _run(deck: Sequence[Card]) -> tuple[list[bytes], int]:
     """Plays a hand from a deck in which one player folds; returns all that was said, and the player's position."""
 
     async def script(scenario: PokerScenario) -> tuple[list[bytes], int]:
+        # A simulated world is silent unless it is listened to.
+        logging.disable(logging.NOTSET)
         players = await scenario.seat_players("ana", "rui", "eva")
         folder = await in_turn(*players)
         said = await _tables(players, folder)
@@ -83,6 +88,10 @@ def _run(deck: Sequence[Card]) -> tuple[list[bytes], int]:
         ended = scenario.round_entries(FIRST).ended
         assert ended is not None
         said.append(repr(ended).encode())
+        assert log.lines
+        said += log.lines
+        grown = {sample: count - before[sample] for sample, count in sorted(counted().items())}
+        said += [f"{sample} {count}".encode() for sample, count in grown.items() if count]
         seat = {"ana": 1, "rui": 2, "eva": 3}[folder.player_id]
         return said, [each.seat for each in dealt.seats].index(seat)
 
@@ -91,7 +100,8 @@ def _run(deck: Sequence[Card]) -> tuple[list[bytes], int]:
         shuffled_shoe(packs, tape)
         return tuple(deck)
 
-    with pytest.MonkeyPatch.context() as patch:
+    before = defaultdict(float, counted())
+    with pytest.MonkeyPatch.context() as patch, kept_log() as log:
         patch.setattr(dealt_hand, "shuffled_shoe", stacked)
         return PokerScenario(min_players=PLAYERS).run(script)
 

@@ -61,6 +61,7 @@ class SmallDirector:
         self._deciding = asyncio.Lock()
         self._presence: asyncio.Queue[Fact] = asyncio.Queue()
         self._open: dict[int, ChipTable] = {}
+        self.ready = asyncio.Event()
         self.away: set[str] = set()
         self.state: dict[int, _Table] = {}
         self.reported: list[Fact] = []
@@ -82,6 +83,7 @@ class SmallDirector:
                 await table.seat(seat, SeatedPlayer(seat + 10 * number, player_id, self._account_id(player_id)))
                 table.mark(seat, away=player_id in self.away)
             await self._order(number)
+        self.ready.set()
         while True:
             await self._write(await self._presence.get())
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 from google.protobuf.message import Message
-from prometheus_client import REGISTRY
 
 from feltro.table.v1 import events_pb2
 from services.kit.refusal import Refused
 from services.kit.table.journal.entries import ActedBy
-from services.kit.telemetry.logs import JsonLines
 from tests.simulation.decisions.players import DECLINE, DOUBLE, DRAW, INSURE, SPLIT, STAND
 from tests.simulation.decisions.scenario import BlackjackScenario, acted
+from tests.simulation.environment.process_output import counted, kept_log
 from tests.simulation.environment.world import World
 
 # What lies face up is the same. The hole card, a blackjack of the bank in one world, and what follows differ.
@@ -57,53 +53,17 @@ def _said_while_the_hole_card_is_hidden(hole: str, following: str) -> list[bytes
         told += [scenario.world.wallet.rounds[round_id].outcome]
         assert log.lines
         told += log.lines
-        counted = {sample: count - before[sample] for sample, count in sorted(_counted().items())}
-        told += [f"{sample} {count}".encode() for sample, count in counted.items() if count]
+        grown = {sample: count - before[sample] for sample, count in sorted(counted().items())}
+        told += [f"{sample} {count}".encode() for sample, count in grown.items() if count]
         for player in (ana, rui):
             await player.finish_hand()
         await scenario.wait_for_end(round_id)
         assert len(scenario.events()) > 10
         return told
 
-    before = defaultdict(float, _counted())
-    with _kept_log() as log:
+    before = defaultdict(float, counted())
+    with kept_log() as log:
         return BlackjackScenario(f"{SEEN} {hole} {following}").run(script)
-
-
-class _Log(logging.Handler):
-    """Keeps what the platform logs, at whatever level, without the time of the machine."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.DEBUG)
-        self.setFormatter(JsonLines())
-        self.lines: list[bytes] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        facts = json.loads(self.format(record))
-        self.lines.append(json.dumps({name: fact for name, fact in facts.items() if name != "at"}).encode())
-
-
-@contextmanager
-def _kept_log() -> Iterator[_Log]:
-    log, platform = _Log(), logging.getLogger("services")
-    level = platform.level
-    platform.addHandler(log)
-    platform.setLevel(logging.DEBUG)
-    try:
-        yield log
-    finally:
-        platform.setLevel(level)
-        platform.removeHandler(log)
-
-
-def _counted() -> dict[str, float]:
-    """Returns the metrics that count something, by name and labels; those of time differ from run to run."""
-    samples = (sample for metric in REGISTRY.collect() for sample in metric.samples)
-    return {
-        f"{each.name} {sorted(each.labels.items())}": each.value
-        for each in samples
-        if each.name.startswith("feltro") and each.name.endswith(("_total", "_count"))
-    }
 
 
 def _told(message: Message | None) -> bytes:

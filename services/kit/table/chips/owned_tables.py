@@ -82,9 +82,10 @@ class OwnedChipTables(Generic[Bets, Outcome]):
 
     async def table(self, table_id: str) -> LiveTable[Bets, Outcome]:
         table = next((each for each in self._tables.values() if each.table_id == table_id), None)
-        if table is None:
+        is_complete = self._director is not None and self._director.ready.is_set()
+        if table is None and is_complete:
             raise refusals.table_unknown(table_id)
-        if table.live is None:
+        if table is None or table.live is None:
             raise refusals.unavailable("The table is just being opened")
         return table.live
 

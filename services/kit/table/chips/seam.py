@@ -12,6 +12,7 @@ while hands are played.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -124,6 +125,10 @@ class ChipTables(Protocol):
 
 class Director(HandReporter, Protocol):
     """The director of one tournament under one lease."""
+
+    @property
+    def ready(self) -> asyncio.Event:
+        """Set while its tables are as its facts say: before that, one that is not open may be opened yet."""
 
     async def run(self, tables: ChipTables, epoch: int) -> None:
         """Directs the tournament until cancelled; `epoch` fences what it writes (G8).

@@ -108,6 +108,9 @@ def verify(
         # Every snapshot of the table holds it, and a snapshot has to fit into a message of the bus.
         raise invalid("configuration", f"is larger than {CONFIGURATION_BYTES_LIMIT} bytes.")
     if configuration.HasField("inactivity"):
+        if configuration.play == wallet_types.PLAY_TOURNAMENT:
+            sentence = f"Nobody is invited to leave a tournament ({articles.idle}): leave this out."
+            raise rule_violated("configuration.inactivity", "absent", articles.idle, sentence)
         _verify_inactivity(configuration.inactivity, articles)
 
 

@@ -37,6 +37,9 @@ class PokerPage(Page[ScriptedTable]):
             "PokerService.JoinWaitingList": self._join_list,
             "PokerService.LeaveWaitingList": lambda _: json_of(poker_pb2.LeaveWaitingListResponse()),
             "PokerService.ExportHand": self._export,
+            "PokerService.GetPeriodRegistration": self._registration,
+            "PokerService.RegisterForPeriod": lambda params: self._register(params, registered=True),
+            "PokerService.CancelPeriodRegistration": lambda params: self._register(params, registered=False),
         }
 
     def _layout(self, params: Json) -> object:
@@ -66,6 +69,15 @@ class PokerPage(Page[ScriptedTable]):
         table = self.table_of(params)
         table.refuse_if_told()
         return json_of(poker_pb2.JoinWaitingListResponse(position=1, seat=table.kept))
+
+    def _registration(self, params: Json) -> object:
+        registration = self.table_of(params).registration
+        return json_of(poker_pb2.GetPeriodRegistrationResponse(registration=registration))
+
+    def _register(self, params: Json, *, registered: bool) -> object:
+        table = self.table_of(params)
+        table.refuse_if_told()
+        return json_of(poker_pb2.RegisterForPeriodResponse(registration=table.register(registered=registered)))
 
     def _export(self, params: Json) -> object:
         return json_of(poker_pb2.ExportHandResponse(phh=self.table_of(params).exported()))

@@ -55,7 +55,7 @@ class Options:
     dealing_ms: int = 20
     mode: wallet_types.Mode.ValueType = wallet_types.MODE_REAL
     # Fields of the specific rules besides the usual ones.
-    rules: Mapping[str, int] = field(default_factory=dict)
+    rules: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -94,6 +94,8 @@ class ScriptedTable(DirectedTable):
     bounds: tuple[int, int] | None = None
     fill_by: datetime | None = None
     begun: Hand | None = None
+    # Who is registered for the period of a table in session mode.
+    registration: poker_pb2.PeriodRegistration = field(default_factory=poker_pb2.PeriodRegistration)
     # How long a card takes from now on; 0 for as long as the table is configured.
     pace_ms: int = 0
 
@@ -516,6 +518,12 @@ class ScriptedTable(DirectedTable):
 
     def tell_caves(self) -> None:
         self.event("caves_changed", events_pb2.CavesChanged(caves=self.caves_at_seats(), waiting=self.waiting))
+
+    def register(self, *, registered: bool) -> poker_pb2.PeriodRegistration:
+        """Registers the player for the table's period, or takes the registration back."""
+        self.registration.players += registered - self.registration.registered
+        self.registration.registered = registered
+        return self.registration
 
     def tell_place(self, position: int, seat: int = 0) -> None:
         """Tells the page's player their place on the waiting list, and the seat that is kept for them."""
