@@ -65,6 +65,15 @@ def test_a_player_registers_and_takes_it_back(desktop: Page, platform: Tournamen
     assert len(platform.sent("TournamentService.Unregister")) == 1
 
 
+def test_a_free_tournament_has_no_price_and_can_be_entered(desktop: Page, platform: TournamentPlatform) -> None:
+    tournament = platform.tournament()
+    tournament.summary.configuration.rules.ClearField("price")
+    page = open_page(desktop, tournament)
+    expect(page.get_by_test_id("tournament-facts")).to_contain_text("InscriçãoGratuito")
+    page.get_by_role("button", name="Inscrever-se: Gratuito").click()
+    expect(page.get_by_test_id("own-standing")).to_have_text("Está inscrito.")
+
+
 def test_a_refusal_is_told_in_plain_words(desktop: Page, platform: TournamentPlatform) -> None:
     tournament = platform.tournament()
     page = open_page(desktop, tournament)

@@ -67,9 +67,10 @@ function Entering({ tournament, summary }: Props) {
   const own = tournament.own.value;
   const standing = own?.entry?.standing;
   const absent = !own || standing === "ENTRY_STANDING_WITHDRAWN";
-  const price = own?.reentry ?? (absent && summary.open_to_entries ? configuration?.rules?.price : undefined);
+  // A free tournament may have no price at all.
+  const price = own?.reentry ?? configuration?.rules?.price;
   const mode = configuration?.mode ?? "MODE_REAL";
-  if (!price) {
+  if (!own?.reentry && !(absent && summary.open_to_entries)) {
     const waits = phase === "TOURNAMENT_PHASE_REGISTERING" || phase === "TOURNAMENT_PHASE_RUNNING";
     return absent && waits ? <p class="quiet">{words.closed}</p> : null;
   }
