@@ -159,12 +159,19 @@ def test_an_unknown_tournament_leads_back(desktop: Page, platform: TournamentPla
 def test_the_page_is_portuguese_has_a_glossary_and_another_language_on_request(
     desktop: Page, platform: TournamentPlatform
 ) -> None:
-    page = open_page(desktop, platform.tournament())
+    tournament = platform.tournament()
+    page = open_page(desktop, tournament)
     expect(page.locator("html")).to_have_attribute("lang", "pt")
     expect(page.get_by_text("A inscrição pode ser anulada até ao início.")).to_be_visible()
     page.get_by_role("tab", name="Glossário").click()
     # The one kind of this tournament that has a foreign word.
     expect(page.get_by_test_id("glossary")).to_contain_text("Rebuycompra de mais fichas")
+    # The complete rules, which the platform writes in either language.
+    page.get_by_test_id("tournament-rules").click()
+    expect(page.get_by_test_id("rules").get_by_role("heading", name="Regras", exact=True)).to_be_visible()
+    page.keyboard.press("Escape")
+    asked = platform.sent("TableService.GetRules")
+    assert [(each["table_id"], each["language"]) for each in asked] == [(tournament.tournament_id, "pt")]
     choose_language(page, "EN")
     expect(page.get_by_test_id("glossary")).to_contain_text("more chips, bought by a player")
     page.get_by_role("tab", name="Structure").click()

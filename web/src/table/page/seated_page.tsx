@@ -75,7 +75,6 @@ export function SeatedPage({ table, listed, loginEnded, onAgain }: Props) {
               .then(() => setShown("complaint"));
           }
         }}
-        ruled={!table.appointed}
         onLeave={() => (table.appointed ? leaveAppointed(game, configuration?.game, tableId) : setShown("leave"))}
       />
       <TableTabs shown={listed.table_id} />

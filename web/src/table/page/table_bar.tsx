@@ -31,14 +31,12 @@ interface Props {
   startedAt: string | undefined;
   resultPending: boolean;
   seated: boolean;
-  /** The table's own rules can be read. */
-  ruled?: boolean;
   onTool: (what: TableTool) => void;
   onLeave: () => void;
 }
 
 export function TableBar(props: Props) {
-  const { configuration, mode, company, startedAt, resultPending, seated, ruled = true, onTool, onLeave } = props;
+  const { configuration, mode, company, startedAt, resultPending, seated, onTool, onLeave } = props;
   const words = tableWords();
   const shoe = useShoeText(props.shoe, resultPending);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -50,9 +48,7 @@ export function TableBar(props: Props) {
     { name: "history", icon: "history", label: words.history, needsSeat: true },
     { name: "complaint", icon: "complaint", label: words.complaint, needsSeat: true },
   ];
-  const offered = tools
-    .filter(({ needsSeat }) => configuration && (seated || !needsSeat))
-    .filter(({ name }) => ruled || name !== "rules");
+  const offered = tools.filter(({ needsSeat }) => configuration && (seated || !needsSeat));
   return (
     <header class="table-bar">
       <Brand short />

@@ -3,8 +3,10 @@ import { useEffect, useState } from "preact/hooks";
 import { call, identity, onOwnView, onResync, requestId } from "../../../../api/platform";
 import { addressOf } from "../../../../browser/routes";
 import { Empty } from "../../../../design/empty";
+import { Icon } from "../../../../design/icon";
 import { Tabs } from "../../../../design/tabs";
 import { useServerNow } from "../../../../design/use_clock";
+import { RulesSheet } from "../../../../rules/rules_sheet";
 import { inLanguage } from "../../../../words/language";
 import { amount, cents } from "../../../../words/money";
 import { refusalText } from "../../../../words/refusals";
@@ -82,6 +84,7 @@ function Shown({ tournament, summary, name }: ShownProps) {
   ] as const;
   const [shown, show] = useState<(typeof tabs)[number]["name"]>(over ? "players" : "structure");
   const now = useServerNow(over ? 0 : 1000);
+  const [rules, setRules] = useState(false);
   return (
     <div class="tournament" data-testid="tournament-page" data-phase={summary.phase}>
       <a class="tournament-back" href={addressOf({ page: "lobby" })}>
@@ -99,6 +102,16 @@ function Shown({ tournament, summary, name }: ShownProps) {
       <p class="tournament-state figures" data-testid="tournament-state">
         {stateText(summary, now)}
       </p>
+      <button
+        type="button"
+        class="button tournament-rules"
+        onClick={() => setRules(true)}
+        data-testid="tournament-rules"
+      >
+        <Icon name="rules" />
+        {words.rules}
+      </button>
+      {rules && <RulesSheet tableId={tournament.id} name={name} onClose={() => setRules(false)} />}
       {summary.cancelled_rule && (
         <p data-testid="cancelled">{words.cancelledWhy(summary.cancelled_reason, summary.cancelled_rule)}</p>
       )}
