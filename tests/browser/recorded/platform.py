@@ -227,6 +227,7 @@ class _Page:
             "TableService.ListPlayerRounds": self._list_rounds,
             "WalletService.FindAccount": self._find_account,
             "TableService.ListTables": self._list_tables,
+            "TournamentService.ListTournaments": self._list_tournaments,
             "BaccaratService.GetRoads": self._roads,
             "authenticate": self._authenticate,
             "subscribe": self._subscribe,
@@ -277,6 +278,9 @@ class _Page:
         # A game of which nothing is recorded offers no tables.
         nothing: Json = {"tables": [], "next_page_token": ""}
         return {**self._lobby.get(f"TableService.ListTables {params['game']}", nothing), "at": _now()}
+
+    async def _list_tournaments(self, _: Json) -> Json:
+        return {"tournaments": [], "at": _now(), "next_page_token": ""}
 
     async def _roads(self, params: Json) -> Json:
         table = self._guest.table(params["table_id"])

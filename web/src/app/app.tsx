@@ -14,12 +14,13 @@ import { TablePage } from "../table/page/table_page";
 import { refusalText } from "../words/refusals";
 import { AppBar } from "./app_bar";
 import { ConnectionNotice } from "./connection_notice";
+import { GamePage } from "./game_page";
 import { appWords } from "./words";
 import "./app.css";
 
 export function App() {
   const at = route.value;
-  const key = at.page === "table" ? `table/${at.tableId}` : at.page;
+  const key = keyOf(at);
   useHeadingFocus(key, at.page);
   useNotifications();
   return (
@@ -46,7 +47,13 @@ function CurrentPage({ at }: { at: Route }) {
     <>
       <main id="main" class="page" tabIndex={-1}>
         <LoginEnded />
-        {at.page === "account" ? <AccountPage part={at.part} /> : <Lobby />}
+        {at.page === "account" ? (
+          <AccountPage part={at.part} />
+        ) : at.page === "game" ? (
+          <GamePage game={at.game} place={at.place} />
+        ) : (
+          <Lobby />
+        )}
       </main>
       <footer class="foot">
         <p>{[appWords().foot, ...gameIds().map((id) => gameEntry(id)?.texts().fairness)].join(" ")}</p>
@@ -54,6 +61,12 @@ function CurrentPage({ at }: { at: Route }) {
       </footer>
     </>
   );
+}
+
+/** Another key is another page. */
+function keyOf(at: Route): string {
+  if (at.page === "table") return `table/${at.tableId}`;
+  return at.page === "game" ? `game/${at.game}/${at.place}` : at.page;
 }
 
 /** Focuses the content without changing the address, which selects the page. */
@@ -67,8 +80,8 @@ function useHeadingFocus(key: string, page: Route["page"]): void {
   const first = useRef(true);
   const title = appWords().titles[page];
   useEffect(() => {
-    // A table's page sets the table's name itself.
-    if (page !== "table") document.title = `${title} · Feltro`;
+    // A table's page sets the table's name itself, and a game's its own.
+    if (page !== "table" && page !== "game") document.title = `${title} · Feltro`;
   }, [title, page]);
   // The change of page moves the focus at once: a moment later the player may have moved it already.
   useLayoutEffect(() => {

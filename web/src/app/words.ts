@@ -15,10 +15,14 @@ export const appWords = dictionary(
     titles: {
       lobby: "Mesas",
       table: "Mesa",
+      game: "Jogo",
       account: "A minha conta",
     },
     development: "Desenvolvimento",
     foot: "Jogos de mesa regulados, em tempo real.",
+    noPage: "Esta página não existe",
+    noPageText: "O endereço não leva a nada que se jogue aqui.",
+    toTables: "Ver as mesas",
     adult: "Só para maiores de 18 anos. Jogue com moderação.",
   },
   {
@@ -34,10 +38,14 @@ export const appWords = dictionary(
     titles: {
       lobby: "Tables",
       table: "Table",
+      game: "Game",
       account: "My account",
     },
     development: "Development",
     foot: "Regulated table games, in real time.",
+    noPage: "There is no such page",
+    noPageText: "The address leads to nothing that is played here.",
+    toTables: "See the tables",
     adult: "For adults only. Play in moderation.",
   },
 );

@@ -4,6 +4,8 @@ import { computed, signal } from "@preact/signals";
 export type Route =
   | { page: "lobby" }
   | { page: "table"; tableId: string }
+  /** A page of a game's own; `place` is what the game calls it. */
+  | { page: "game"; game: string; place: string }
   | { page: "account"; part: "rounds" | "sessions" | "complaints" | "money" };
 
 const hash = signal(location.hash);
@@ -14,8 +16,9 @@ addEventListener("hashchange", () => {
 export const route = computed<Route>(() => parseRoute(hash.value));
 
 export function parseRoute(text: string): Route {
-  const [page, rest] = text.replace(/^#\/?/, "").split("/", 2).map(decodeURIComponent);
+  const [page, rest, place] = text.replace(/^#\/?/, "").split("/", 3).map(decodeURIComponent);
   if (page === "table" && rest) return { page, tableId: rest };
+  if (page === "game" && rest && place) return { page, game: rest, place };
   if (page === "account") {
     const part = rest === "sessions" || rest === "complaints" || rest === "money" ? rest : "rounds";
     return { page, part };
@@ -25,6 +28,7 @@ export function parseRoute(text: string): Route {
 
 export function addressOf(to: Route): string {
   if (to.page === "table") return `#/table/${encodeURIComponent(to.tableId)}`;
+  if (to.page === "game") return `#/game/${encodeURIComponent(to.game)}/${encodeURIComponent(to.place)}`;
   return to.page === "account" ? `#/account/${to.part}` : "#/";
 }
 

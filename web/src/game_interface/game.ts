@@ -1,6 +1,6 @@
 // What a game brings to the frame: a few words and a pictogram at once, everything else when it has been fetched.
 import type { ComponentType } from "preact";
-import type { LocalizedText, PastOutcome, PlayerRound, TableConfiguration } from "../api/messages";
+import type { LocalizedText, Mode, PastOutcome, PlayerRound, TableConfiguration } from "../api/messages";
 import type { LiveTable } from "../table/live/live_table";
 
 /** A game as the frame knows it from the first moment on. */
@@ -44,6 +44,14 @@ export interface Game {
   LeaveNote?: ComponentType<{ table: LiveTable }>;
   /** How a player waits for a seat, where a full table has a waiting list: shown where seats are chosen. */
   WaitingList?: ComponentType<{ table: LiveTable }>;
+  /** Called once the game has been fetched: it may follow what players are told on any page. */
+  begin?(): void;
+  /** What the game offers besides tables: a section of the lobby, with its own heading; nothing while there is none. */
+  LobbySection?: ComponentType<{ mode: Mode }>;
+  /** A page of the game's own, at `#/game/<game>/<place>`, with its heading. */
+  Page?: ComponentType<{ place: string }>;
+  /** The page, among the game's own, of what a table belongs to at which nobody chooses to sit. */
+  pageOfTable?(tableId: string): string;
   /** The table's limits in short: `1 € – 540 €`. */
   limits(configuration: TableConfiguration): string;
   /** An outcome in a word or two, for lists. */

@@ -40,6 +40,7 @@ export function loadedGame(id: string | undefined): Game | null {
     requested.add(id);
     entry.load().then(
       (fetched) => {
+        fetched.game.begin?.();
         loaded.value = { ...loaded.value, [id]: fetched.game };
       },
       // The next call tries again.

@@ -1,10 +1,11 @@
 // The lobby: a welcome, the player's own sessions, and the tables.
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import type { Mode, TableSummary } from "../api/messages";
 import { identity, logIn, operator } from "../api/platform";
 import { serverNow } from "../api/server_clock";
 import { Empty } from "../design/empty";
-import { gameName } from "../game_interface/registered_games";
+import { gameIds, gameName, loadedGame } from "../game_interface/registered_games";
 import { RulesSheet } from "../rules/rules_sheet";
 import { listedId, listedTables } from "../tables/tables";
 import { useTables } from "../tables/use_tables";
@@ -74,24 +75,29 @@ export function Lobby() {
                   </button>
                 )}
               </div>
-              {games.map((game) => (
-                <section key={game} class="lobby-game" aria-labelledby={`game-${game}`}>
-                  <h2 id={`game-${game}`}>{gameName(game)}</h2>
-                  <div class="lobby-tables">
-                    {shown
-                      .filter(({ configuration }) => configuration?.game === game)
-                      .sort(manyFirst)
-                      .map((table) => (
-                        <TableCard
-                          key={table.table_id}
-                          table={table}
-                          live={live[table.table_id]}
-                          sits={sits.has(table.table_id)}
-                          onRules={() => setRulesOf(table)}
-                        />
-                      ))}
-                  </div>
-                </section>
+              {gameIds().map((game) => (
+                <Fragment key={game}>
+                  {games.includes(game) && (
+                    <section class="lobby-game" aria-labelledby={`game-${game}`}>
+                      <h2 id={`game-${game}`}>{gameName(game)}</h2>
+                      <div class="lobby-tables">
+                        {shown
+                          .filter(({ configuration }) => configuration?.game === game)
+                          .sort(manyFirst)
+                          .map((table) => (
+                            <TableCard
+                              key={table.table_id}
+                              table={table}
+                              live={live[table.table_id]}
+                              sits={sits.has(table.table_id)}
+                              onRules={() => setRulesOf(table)}
+                            />
+                          ))}
+                      </div>
+                    </section>
+                  )}
+                  {(onlyGame === null || onlyGame === game) && <OfGame game={game} mode={mode} />}
+                </Fragment>
               ))}
               {shown.length === 0 && (
                 <Empty icon="table" title={words.noTables}>
@@ -111,6 +117,12 @@ export function Lobby() {
       )}
     </div>
   );
+}
+
+/** What a game offers besides its tables. */
+function OfGame({ game, mode }: { game: string; mode: Mode }) {
+  const Section = loadedGame(game)?.LobbySection;
+  return Section ? <Section mode={mode} /> : null;
 }
 
 const CARDS_WAITING = 6;

@@ -1,18 +1,17 @@
 // Refusals in words that a player understands, with the amounts needed to go on.
-import type { Mode } from "../api/messages";
 import type { Refusal } from "../api/refusal";
 import { dictionary } from "./language";
-import { amount, cents } from "./money";
+import { amount, cents, type Unit } from "./money";
 import { reasonText } from "./reasons";
 
 type Facts = Readonly<Record<string, string>>;
-export type RefusalPhrase = string | ((facts: Facts, mode: Mode) => string);
+export type RefusalPhrase = string | ((facts: Facts, mode: Unit) => string);
 
 /** By reason. */
 export type RefusalWords = Readonly<Record<string, RefusalPhrase>>;
 
 /** An amount among the facts; null where the platform did not give it. */
-export function amountFact(facts: Facts, name: string, mode: Mode): string | null {
+export function amountFact(facts: Facts, name: string, mode: Unit): string | null {
   return facts[name] === undefined ? null : amount(cents(facts[name]), mode);
 }
 
@@ -340,7 +339,7 @@ export function hasPlayerText(reason: string): boolean {
 }
 
 /** `own` are a game's words, where they say more than these. */
-export function refusalText(refusal: Refusal, mode: Mode, own: RefusalWords = {}): string {
+export function refusalText(refusal: Refusal, mode: Unit, own: RefusalWords = {}): string {
   const { byReason, internal, unanswered } = texts();
   const phrase = own[refusal.reason] ?? byReason[refusal.reason];
   if (typeof phrase === "function") return phrase(refusal.facts, mode);

@@ -14,6 +14,7 @@ from typing import Generic, TypeVar, cast
 from aiohttp import web
 from google.protobuf.message import Message
 
+from feltro.poker.v1 import tournament_pb2
 from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import session_pb2, wallet_pb2
 from gateway.contracts import json_codec
@@ -73,6 +74,8 @@ class Page(ABC, Generic[Table]):
         return {
             "GatewayService.EnterDemo": self._enter_demo,
             "TableService.ListTables": self._list_tables,
+            # Every lobby asks for them.
+            "TournamentService.ListTournaments": lambda _: json_of(tournament_pb2.ListTournamentsResponse(at=now())),
             "TableService.EnterTable": self._enter,
             "TableService.GetTable": lambda params: json_of(_state(self.table_of(params))),
             "TableService.GetRules": self._rules,

@@ -25,7 +25,7 @@ STANDINGS = {
 }
 
 
-class _PokerPage(Page[ScriptedTable]):
+class PokerPage(Page[ScriptedTable]):
     def login(self) -> Json:
         return {"subject": "player", "scopes": ["play"]}
 
@@ -87,7 +87,7 @@ class PokerPlatform(DirectedPlatform[ScriptedTable]):
     """Tables that tests make, and one player for each page."""
 
     def new_page(self) -> Page[ScriptedTable]:
-        return _PokerPage(self.tables)
+        return PokerPage(self.tables)
 
     def logged_in(self) -> Json:
         return {"token": "player", "player_id": "player", "expires_at": "2099-01-01T00:00:00Z"}

@@ -61,6 +61,7 @@ export function applyEvent(table: TableSnapshot, event: TableEvent): TableSnapsh
     const { caves, waiting } = event.caves_changed;
     return { ...now, caves, waiting };
   }
+  if (event.chips_changed?.chips) return { ...now, chips: event.chips_changed.chips };
   if (event.seat_taken) return { ...now, seated: table.seated + 1, seats: seatsAfter(table, event.seat_taken, true) };
   if (event.seat_left) {
     return { ...now, seated: Math.max(0, table.seated - 1), seats: seatsAfter(table, event.seat_left, false) };
@@ -72,9 +73,9 @@ export function applyEvent(table: TableSnapshot, event: TableEvent): TableSnapsh
   return now;
 }
 
-/** The round of a table with caves: they come with no round before their hands. */
+/** The round of a table with caves or chips: they come with no round before their hands. */
 function dealtRound(table: TableSnapshot, { at, round_dealt }: TableEvent): RoundOnTable | undefined {
-  if (!round_dealt || (table.caves ?? []).length === 0) return table.round;
+  if (!round_dealt || ((table.caves ?? []).length === 0 && !table.chips)) return table.round;
   const { round_id, draw_trigger } = round_dealt;
   const { configuration_version } = table;
   return { round_id, configuration_version, draw_trigger, ...(at && { opened_at: at }) };

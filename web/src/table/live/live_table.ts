@@ -25,8 +25,9 @@ import {
   updateBalance,
   watch,
 } from "../../api/platform";
-import { asRefusal, type Refusal } from "../../api/refusal";
+import { asRefusal, Refusal } from "../../api/refusal";
 import { observeServerTime, observeSessionTime } from "../../api/server_clock";
+import type { Unit } from "../../words/money";
 import { applyEvent } from "./apply_event";
 import { checkOverdueClosing } from "./closing_check";
 import { DealingClock } from "./dealing";
@@ -53,6 +54,8 @@ export class LiveTable {
   readonly followed = signal(true);
 
   readonly mode: ReadonlySignal<Mode> = computed(() => this.snapshot.value?.configuration?.mode ?? "MODE_REAL");
+  /** What amounts at this table are of: money or credits, or chips without money value. */
+  readonly unit: ReadonlySignal<Unit> = computed(() => (this.snapshot.value?.chips ? "CHIPS" : this.mode.value));
   readonly individual = computed(() => this.snapshot.value?.configuration?.play === "PLAY_INDIVIDUAL");
   /** The round that takes bets, while one does. */
   readonly openRound = computed(() => {
@@ -106,6 +109,8 @@ export class LiveTable {
     private readonly demonstration: boolean,
     /** Others play here too: the player may have to choose a seat. */
     private readonly shared = false,
+    /** The seat is given to the player: nobody enters, and there is no session. */
+    readonly appointed = false,
   ) {
     this.unsubscribers.push(
       onFact((fact) => this.takeFact(fact)),
@@ -135,7 +140,7 @@ export class LiveTable {
 
   /** Sits down, at first or again after a session ended; the player is asked where, if that is for players to choose. */
   join(): void {
-    if (!this.shared) {
+    if (!this.shared || this.appointed) {
       void this.enter();
       return;
     }
@@ -157,12 +162,7 @@ export class LiveTable {
     this.notice.value = null;
     try {
       if (identity.value.kind === "nobody" && this.demonstration) await enterAsGuest();
-      const entered = await call("TableService.EnterTable", {
-        table_id: this.listedId,
-        request_id: this.enterRequestId,
-        ...(seat ? { seat } : {}),
-        device: { kind: "browser", agent: `feltro-web ${navigator.userAgent}`.slice(0, 200) },
-      });
+      const entered = this.appointed ? await this.readSeat() : await this.sitDown(seat);
       // The same id would return the same session: the next session needs another.
       this.enterRequestId = requestId();
       this.seatChoice.end();
@@ -202,6 +202,25 @@ export class LiveTable {
       this.seatChoice.end();
       this.refuse(refusal);
     }
+  }
+
+  private sitDown(seat: number): Promise<Result<"TableService.EnterTable">> {
+    return call("TableService.EnterTable", {
+      table_id: this.listedId,
+      request_id: this.enterRequestId,
+      ...(seat ? { seat } : {}),
+      device: { kind: "browser", agent: `feltro-web ${navigator.userAgent}`.slice(0, 200) },
+    });
+  }
+
+  /** The table with the seat that the player has been given. */
+  private async readSeat(): Promise<Partial<Result<"TableService.EnterTable">>> {
+    const { table, own_seat } = await call("TableService.GetTable", { table_id: this.listedId });
+    if (table && !own_seat) {
+      this.snapshot.value = table;
+      throw new Refusal("NOT_SEATED", {}, "", "The player has no seat here.");
+    }
+    return { ...(table && { table }), ...(own_seat && { own_seat }) };
   }
 
   /** Decides in the turn under way; the decision counts when the platform answers. */

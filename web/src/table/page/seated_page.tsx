@@ -1,7 +1,9 @@
 // The page of a seated player: the table's bar, its game, sheets and notices.
 import { useEffect, useState } from "preact/hooks";
 import type { PlayerRound, TableSummary } from "../../api/messages";
+import { goTo } from "../../browser/routes";
 import { ComplaintSheet, type Subject } from "../../complaints/complaint_sheet";
+import type { Game } from "../../game_interface/game";
 import { loadedGame } from "../../game_interface/registered_games";
 import { HistorySheet, LastRoundSheet } from "../../rounds/history_sheet";
 import { readLastRound } from "../../rounds/last_round";
@@ -73,7 +75,7 @@ export function SeatedPage({ table, listed, loginEnded, onAgain }: Props) {
               .then(() => setShown("complaint"));
           }
         }}
-        onLeave={() => setShown("leave")}
+        onLeave={() => (table.appointed ? leaveAppointed(game, configuration?.game, tableId) : setShown("leave"))}
       />
       <TableTabs shown={listed.table_id} />
       <main id="main" class="table-room" tabIndex={-1}>
@@ -130,6 +132,12 @@ export function SeatedPage({ table, listed, loginEnded, onAgain }: Props) {
       )}
     </div>
   );
+}
+
+/** Where a seat is given there is no session to end: the page changes, and the seat stays the player's. */
+function leaveAppointed(game: Game | null, id: string | undefined, tableId: string): void {
+  const place = game?.pageOfTable?.(tableId);
+  goTo(id && place !== undefined ? { page: "game", game: id, place } : { page: "lobby" });
 }
 
 /** Rounds whose result must not be revealed yet. */

@@ -9,6 +9,7 @@ import { useTables } from "../../tables/use_tables";
 import { inLanguage } from "../../words/language";
 import { LiveTable } from "../live/live_table";
 import { windowTables } from "../tabs/window_tables";
+import { AppointedPage } from "./appointed_page";
 import { LoginEndedPage, MoneyTablePage, UnknownTablePage } from "./no_seat_pages";
 import { SeatedPage } from "./seated_page";
 import { TableBar } from "./table_bar";
@@ -25,7 +26,7 @@ export function TablePage({ tableId }: { tableId: string }) {
     document.title = `${name} · Feltro`;
   }, [name]);
   if (!known) return <WaitingPage onAgain={failed ? read : undefined} />;
-  if (!listed) return <NoSeatPage listed={undefined} />;
+  if (!listed) return <AppointedPage key={tableId} tableId={tableId} unknown={<NoSeatPage listed={undefined} />} />;
   const forMoney = listed.configuration?.mode !== "MODE_DEMO";
   if (forMoney && identity.value.kind !== "player") return <NoSeatPage listed={listed} />;
   return <JoinedTable key={listedId(tableId)} listed={listed} />;

@@ -281,3 +281,24 @@ test("a player whose page closes while they sit down has sat down", async () => 
   // Nothing is followed for a page that nobody sees.
   expect([platform.listener, seats]).toEqual([null, []]);
 });
+
+test("a table whose seats are given is followed, and nobody enters it", async () => {
+  const given = new LiveTable("cup-t1", false, true, true);
+  expect(platform.calls.map(({ method }) => method)).toEqual(["TableService.GetTable"]);
+  const { table: shown, own_seat } = whole(20);
+  answer("TableService.GetTable", { table: { ...shown, table_id: "cup-t1", chips: { seats: [] } }, own_seat });
+  await settled();
+  expect([given.state.value, given.ownSeat.value?.seat, given.session.value]).toEqual(["playing", ME, null]);
+  expect(given.unit.value).toBe("CHIPS");
+  expect(table.unit.value).toBe(table.mode.value);
+  given.close();
+});
+
+test("who has no seat at such a table is told so, and sees the table's game", async () => {
+  const given = new LiveTable("cup-t1", false, true, true);
+  answer("TableService.GetTable", { table: { ...whole(20).table, table_id: "cup-t1" } });
+  await settled();
+  expect([given.state.value, given.refusal.value?.reason]).toEqual(["refused", "NOT_SEATED"]);
+  expect(given.snapshot.value?.table_id).toBe("cup-t1");
+  given.close();
+});

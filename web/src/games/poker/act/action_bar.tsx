@@ -1,9 +1,8 @@
 // Below the felt: what the player may do in their turn with its bounds and cost, and before it what they can decide ahead.
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { Mode } from "../../../api/messages";
 import { letterKeys } from "../../../design/letter_keys";
 import type { LiveTable } from "../../../table/live/live_table";
-import { amount } from "../../../words/money";
+import { amount, type Unit } from "../../../words/money";
 import { ActionClock } from "./action_clock";
 import type { Decisions, Question } from "./decisions";
 import { PreActions } from "./pre_action_choice";
@@ -13,14 +12,14 @@ import "./action_bar.css";
 
 interface Props {
   decisions: Decisions;
-  table: Pick<LiveTable, "turn" | "snapshot" | "mode">;
+  table: Pick<LiveTable, "turn" | "snapshot" | "unit">;
 }
 
 /** Nothing where the player has nothing to decide, now or later in this hand. */
 export function ActionBar({ decisions, table }: Props) {
   const question = decisions.question.value;
   const refused = decisions.refused.value;
-  const mode = table.mode.value;
+  const mode = table.unit.value;
   return (
     <div class="action-bar-place" data-testid="action-bar">
       {/* Always in the page, so that screen readers announce its content. */}
@@ -38,7 +37,7 @@ export function ActionBar({ decisions, table }: Props) {
 
 function Asked({ decisions, question, table }: Props & { question: Question }) {
   const words = actWords();
-  const mode = table.mode.value;
+  const mode = table.unit.value;
   const box = useRef<HTMLFieldSetElement>(null);
   // Whoever plays with the keyboard is led here, unless they are elsewhere on the page.
   useLayoutEffect(() => {
@@ -72,7 +71,7 @@ function Asked({ decisions, question, table }: Props & { question: Question }) {
 }
 
 /** The legal bounds of a bet, the computed maximum in euros among them (806/2015:24). */
-function boundsText({ raise, min_to_cents, max_to_cents }: Question, mode: Mode): string {
+function boundsText({ raise, min_to_cents, max_to_cents }: Question, mode: Unit): string {
   const words = actWords();
   if (!raise) return words.noRaise;
   const most = amount(max_to_cents, mode);
@@ -82,7 +81,7 @@ function boundsText({ raise, min_to_cents, max_to_cents }: Question, mode: Mode)
 interface ButtonsProps {
   decisions: Decisions;
   question: Question;
-  mode: Mode;
+  mode: Unit;
 }
 
 function ActionButtons({ decisions, question, mode }: ButtonsProps) {

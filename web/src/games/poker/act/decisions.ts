@@ -24,7 +24,7 @@ export interface Question extends RaiseSituation {
   raise: AmountChoice | null;
 }
 
-type Table = Pick<LiveTable, "act" | "own" | "ownSeat" | "turn" | "snapshot" | "state" | "mode">;
+type Table = Pick<LiveTable, "act" | "own" | "ownSeat" | "turn" | "snapshot" | "state" | "unit">;
 
 export class Decisions {
   /** Null while it is not the player's turn, or they have answered. */
@@ -47,8 +47,8 @@ export class Decisions {
   constructor(
     private readonly table: Table,
     ready: ReadonlySignal<boolean>,
-    /** The platform's big blind: what one step of a raise is. */
-    private readonly big_blind_cents: number,
+    /** The big blind in force: what one step of a raise is. */
+    private readonly bigBlind: () => Cents,
   ) {
     const key = computed(() => (table.own.asked.value ? this.turnKey() : ""));
     const asked = computed(() => {
@@ -148,7 +148,7 @@ export class Decisions {
     } catch (error) {
       // A turn that is over has taken its reason with it: the next one begins without.
       if (!(error instanceof CallAbandoned)) {
-        this.refused.value = refusalText(asRefusal(error), this.table.mode.value, actWords().refusals);
+        this.refused.value = refusalText(asRefusal(error), this.table.unit.value, actWords().refusals);
       }
     } finally {
       this.acting.value = false;
@@ -174,7 +174,9 @@ export class Decisions {
       stack_cents: cents(own?.stack_cents),
       call_is_all_in: to_call_cents > 0 && to_call_cents === cents(own?.stack_cents),
       opens: to_call_cents === 0 && situation.bet_cents === 0,
-      raise: canRaise(situation) ? new AmountChoice(range, this.big_blind_cents, range.minimum_cents) : null,
+      raise: canRaise(situation)
+        ? new AmountChoice(range, this.bigBlind(), range.minimum_cents, this.table.unit.peek() === "CHIPS" ? 1 : 100)
+        : null,
     };
   }
 

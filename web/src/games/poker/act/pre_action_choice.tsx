@@ -1,11 +1,10 @@
 // What the player can decide before their turn; each is a switch, and at most one is on.
-import type { Mode } from "../../../api/messages";
-import { amount } from "../../../words/money";
+import { amount, type Unit } from "../../../words/money";
 import type { Decisions } from "./decisions";
 import { type Outlook, type PreActionKind, preActionsOffered } from "./pre_actions";
 import { actWords } from "./words";
 
-export function PreActions({ decisions, mode }: { decisions: Decisions; mode: Mode }) {
+export function PreActions({ decisions, mode }: { decisions: Decisions; mode: Unit }) {
   const words = actWords();
   const outlook = decisions.outlook.value;
   if (!outlook) return null;
@@ -33,7 +32,7 @@ export function PreActions({ decisions, mode }: { decisions: Decisions; mode: Mo
   );
 }
 
-function label(kind: PreActionKind, { to_call_cents }: Outlook, mode: Mode): string {
+function label(kind: PreActionKind, { to_call_cents }: Outlook, mode: Unit): string {
   const words = actWords();
   if (kind === "check_or_fold" && to_call_cents > 0) return words.justFold;
   return kind === "call" ? `${words.preActions.call} ${amount(to_call_cents, mode)}` : words.preActions[kind];

@@ -1,7 +1,6 @@
 // How much a raise is: parts of the pot, the slider, and the field.
-import type { Mode } from "../../../api/messages";
 import { letterKeys } from "../../../design/letter_keys";
-import { amount } from "../../../words/money";
+import { amount, type Unit } from "../../../words/money";
 import type { AmountChoice } from "../amounts/amount_choice";
 import { AmountChooser } from "../amounts/amount_chooser";
 import type { Decisions } from "./decisions";
@@ -12,7 +11,7 @@ import "./raise_control.css";
 interface Props {
   decisions: Decisions;
   choice: AmountChoice;
-  mode: Mode;
+  mode: Unit;
 }
 
 export function RaiseControl({ decisions, choice, mode }: Props) {

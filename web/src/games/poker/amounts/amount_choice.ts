@@ -3,7 +3,7 @@ import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { language } from "../../../words/language";
 import type { Cents } from "../../../words/money";
 import { amountAt, clamp, stepOf, stopAt, stopCount } from "./amount_steps";
-import { type Range, readAmount, type TypedAmount } from "./typed_amount";
+import { type Hundredths, type Range, readAmount, type TypedAmount } from "./typed_amount";
 
 export class AmountChoice {
   /** What stands in the field. */
@@ -21,12 +21,13 @@ export class AmountChoice {
     readonly range: Range,
     step_cents: Cents,
     first_cents: Cents,
+    private readonly hundredths: Hundredths = 100,
   ) {
     this.step_cents = stepOf(range, step_cents);
     this.stops = stopCount(range, this.step_cents);
     this.last = { cents: clamp(first_cents, range) };
     this.set(first_cents);
-    this.typed = computed(() => readAmount(this.text.value, language.value, range));
+    this.typed = computed(() => readAmount(this.text.value, language.value, range, hundredths));
     this.cents = computed(() => this.typed.value.cents);
     this.stop = computed(() => {
       const cents = this.cents.value;
@@ -38,7 +39,7 @@ export class AmountChoice {
   /** Chooses an amount, or the nearest one that is possible. */
   set(cents: Cents): void {
     // Without separators between thousands, so that it can be read in both languages.
-    this.text.value = plainText(clamp(cents, this.range));
+    this.text.value = plainText(clamp(cents, this.range), this.hundredths);
   }
 
   setStop(stop: number): void {
@@ -51,8 +52,9 @@ export class AmountChoice {
   }
 }
 
-/** As the player would type it: `1234,50`. */
-function plainText(cents: Cents): string {
+/** As the player would type it: `1234,50`; of chips `1234`. */
+function plainText(cents: Cents, hundredths: Hundredths): string {
+  if (hundredths === 1) return String(cents);
   const fraction = cents % 100;
   if (!fraction) return String(cents / 100);
   return `${Math.floor(cents / 100)}${language.peek() === "pt" ? "," : "."}${String(fraction).padStart(2, "0")}`;

@@ -1,15 +1,14 @@
 // An amount by slider, by steps and by typing; what cannot be taken says why, with the bounds.
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
-import type { Mode } from "../../../api/messages";
-import { amount } from "../../../words/money";
+import { amount, type Unit } from "../../../words/money";
 import type { AmountChoice } from "./amount_choice";
 import { amountWords } from "./words";
 import "./amount_chooser.css";
 
 interface Props {
   choice: AmountChoice;
-  mode: Mode;
+  mode: Unit;
   label: string;
   /** Enter in the field. */
   onEnter: () => void;

@@ -10,16 +10,25 @@ export interface Range {
 /** Why a typed amount cannot be taken. */
 export type AmountProblem = "unreadable" | "below" | "above";
 
+/** What the hundredths of a unit are: of chips there are none. */
+export type Hundredths = 100 | 1;
+
 export type TypedAmount = { cents: Cents; problem: null } | { cents: null; problem: AmountProblem };
 
 const THOUSANDS = { pt: ".", en: "," } as const;
-const UNIT = /€|\b(eur|euros?|cr[ée]ditos?|credits?)\b/gi;
+const UNIT = /€|\b(eur|euros?|cr[ée]ditos?|credits?|fichas?|chips?)\b/gi;
 // Spaces of every width, and apostrophes, which some people write between thousands.
 const GAPS = /[\s\u00a0\u202f'’]/g;
 
 /** The amount if it can be read and lies within the bounds. */
-export function readAmount(text: string, language: Language, { minimum_cents, maximum_cents }: Range): TypedAmount {
-  const cents = parseAmount(text, language);
+export function readAmount(
+  text: string,
+  language: Language,
+  { minimum_cents, maximum_cents }: Range,
+  hundredths: Hundredths = 100,
+): TypedAmount {
+  const hundred = parseAmount(text, language);
+  const cents = hundred === null ? null : inUnits(hundred, hundredths);
   if (cents === null) return { cents: null, problem: "unreadable" };
   if (cents < minimum_cents) return { cents: null, problem: "below" };
   if (cents > maximum_cents) return { cents: null, problem: "above" };
@@ -42,6 +51,12 @@ export function parseAmount(text: string, language: Language): Cents | null {
   if (!whole && !fraction) return null;
   const cents = Number(whole.replace(/\D/g, "") || 0) * 100 + Number(fraction.padEnd(2, "0"));
   return Number.isSafeInteger(cents) ? cents : null;
+}
+
+/** Null for a part of a chip. */
+function inUnits(cents: Cents, hundredths: Hundredths): number | null {
+  const value = (cents * hundredths) / 100;
+  return Number.isInteger(value) ? value : null;
 }
 
 function isGrouped(whole: string, separator: string): boolean {

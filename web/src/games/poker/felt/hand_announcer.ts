@@ -30,10 +30,10 @@ export function announceHand(felt: Felt, said: Signal<string>): () => void {
     table.onEvent((event) => {
       const { move_made } = event;
       if (!move_made || move_made.seat === own()) return;
-      const text = moveText(move_made.seat, move_made.move as Move, table.mode.peek());
+      const text = moveText(move_made.seat, move_made.move as Move, table.unit.peek());
       const turn = ownTurn();
       // The turn was said before the decision that led to it, and with older bounds.
-      said.value = turn === undefined ? text : `${text} ${turnText(felt.picture.value.bounds, table.mode.peek())}`;
+      said.value = turn === undefined ? text : `${text} ${turnText(felt.picture.value.bounds, table.unit.peek())}`;
       lastTurn = turn ?? lastTurn;
     }),
     effect(() => {
@@ -54,7 +54,7 @@ export function announceHand(felt: Felt, said: Signal<string>): () => void {
         const text = boardText(board, felt.ownBest.value);
         // On a slow device the turn may be said before the last card: it is not lost.
         const turn = ownTurn();
-        said.value = turn === undefined ? text : `${text} ${turnText(felt.picture.value.bounds, table.mode.value)}`;
+        said.value = turn === undefined ? text : `${text} ${turnText(felt.picture.value.bounds, table.unit.value)}`;
         lastTurn = turn ?? lastTurn;
       });
       lastBoard = key;
@@ -63,14 +63,14 @@ export function announceHand(felt: Felt, said: Signal<string>): () => void {
       const number = ownTurn();
       if (number === undefined) return;
       untracked(() => {
-        if (number !== lastTurn) said.value = turnText(felt.picture.value.bounds, table.mode.value);
+        if (number !== lastTurn) said.value = turnText(felt.picture.value.bounds, table.unit.value);
       });
       lastTurn = number;
     }),
     effect(() => {
       if (felt.stage.value !== "result") return;
       untracked(() => {
-        said.value = resultTexts(felt.picture.value, own(), table.mode.value).join(" ");
+        said.value = resultTexts(felt.picture.value, own(), table.unit.value).join(" ");
       });
     }),
   ];

@@ -18,6 +18,7 @@ import { betsCollected, type ChipFlight, lastBets, prizesMoved } from "../round/
 import type { TablePicture } from "../round/picture";
 import { afterLastMove, blindsSaid, isRunOut, type ShownHand, saidAfter, tablePicture } from "../round/table_picture";
 import { EMPTIED_ROUND } from "../words/frame_texts";
+import { regulationOf } from "../words/limits";
 import { cardSound } from "./card_sounds";
 import { announceHand } from "./hand_announcer";
 import { soundOwnTurn } from "./turn_sounds";
@@ -73,7 +74,7 @@ export class PokerFelt {
   constructor(readonly table: LiveTable) {
     const configuration = table.snapshot.peek()?.configuration;
     this.rules = (configuration?.rules ?? {}) as SpecificRules;
-    this.personal = personalCards(configuration?.regulation);
+    this.personal = personalCards(configuration && regulationOf(configuration));
     this.picture = computed(() => this.pictureNow());
     this.stage = computed(() => this.stageNow());
     this.deciding = computed(() => {
@@ -182,7 +183,7 @@ export class PokerFelt {
 
   private takeEvent(event: TableEvent, table: TableSnapshot): void {
     const { round_dealt, move_made, cards_shown, outcome_drawn, round_settled, caves_changed } = event;
-    const { round_voided, table_emptied } = event;
+    const { round_voided, table_emptied, chips_changed } = event;
     batch(() => {
       if (round_dealt) this.deal(round_dealt.round_id, round_dealt.view as View, localTime(round_dealt.shown_at));
       else if (move_made) {
@@ -194,7 +195,7 @@ export class PokerFelt {
         this.takeStreet(cards_shown.view as View, localTime(cards_shown.shown_at));
       } else if (outcome_drawn?.outcome) {
         this.takeOutcome(outcome_drawn.outcome as Outcome, localTime(outcome_drawn.shown_at));
-      } else if (caves_changed) {
+      } else if (caves_changed || chips_changed) {
         const hand = this.hand.value;
         if (hand?.outcome && this.settled) this.hand.value = { ...hand, over: true };
       } else if (round_settled) this.settled = true;

@@ -3,14 +3,16 @@ import type { PlayerRound, TableConfiguration } from "../../../api/messages";
 import { cardsText } from "../../../cards/card_names";
 import { PlayingCard } from "../../../cards/playing_card";
 import { dictionary } from "../../../words/language";
-import { amount, cents, shortAmount, signedAmount } from "../../../words/money";
+import { amount, cents, signedAmount } from "../../../words/money";
 import { timeOfDay } from "../../../words/times";
 import { personalCards } from "../felt/poker_felt";
 import type { Move, Outcome, SpecificRules, View } from "../messages/messages";
 import { HandStepper } from "../steps/hand_stepper";
 import { OvalTable } from "../table/oval_table";
+import { tableAmount } from "../words/amounts";
 import { combinationText } from "../words/combinations";
 import { blindsOf } from "../words/limits";
+import { unitOf } from "../words/round_unit";
 import { pokerWords, potName } from "../words/table_words";
 import "../layout/colours.css";
 import "./past_round.css";
@@ -29,6 +31,7 @@ const pastRoundWords = dictionary(
     net: "Saldo",
     results: "Resultado por lugar",
     resultsInCredits: "Resultado por lugar, em créditos",
+    resultsInChips: "Resultado por lugar, em fichas",
     payments: "Potes",
     payment: (pot: string, seat: number, sum: string) => `${pot}: lugar ${seat}, ${sum}`,
     commission: (sum: string) => `comissão ${sum}`,
@@ -56,6 +59,7 @@ const pastRoundWords = dictionary(
     net: "Net",
     results: "Result by seat",
     resultsInCredits: "Result by seat, in credits",
+    resultsInChips: "Result by seat, in chips",
     payments: "Pots",
     payment: (pot: string, seat: number, sum: string) => `${pot}: seat ${seat}, ${sum}`,
     commission: (sum: string) => `commission ${sum}`,
@@ -95,8 +99,8 @@ export function PastRound({ round, configuration }: Props) {
                 scene={{
                   picture,
                   own: ownSeatOf(round),
-                  personal: personalCards(round.regulation),
-                  mode: round.mode,
+                  personal: personalOf(round, view),
+                  mode: unitOf(round),
                   least: small || big || 1,
                   compared: picture.prizes.length > 0,
                   marked: picture.prizes[0]?.seat ?? null,
@@ -130,6 +134,11 @@ function Board({ board }: { board: readonly string[] }) {
   );
 }
 
+/** A hand as opponents' cards show it, where its round names the regulation of a tournament. */
+function personalOf({ regulation }: PlayerRound, { seats }: View): number {
+  return Math.max(personalCards(regulation), ...seats.map(({ cards }) => cards.length));
+}
+
 /** The seat that the player had: the one their stake names. */
 function ownSeatOf(round: PlayerRound): number | undefined {
   return (round.stakes[0]?.bets as { seat?: number } | undefined)?.seat;
@@ -137,13 +146,12 @@ function ownSeatOf(round: PlayerRound): number | undefined {
 
 function Results({ round, outcome, view }: { round: PlayerRound; outcome: Outcome; view: View }) {
   const words = pastRoundWords();
-  const demo = round.mode === "MODE_DEMO";
-  const sum = (value: number) => (demo ? shortAmount(value) : amount(value, round.mode));
+  const sum = (value: number) => tableAmount(value, unitOf(round));
   const own = ownSeatOf(round);
   return (
     <div class="past-poker-results">
       <table class="list" data-testid="told-bets">
-        <caption>{demo ? words.resultsInCredits : words.results}</caption>
+        <caption>{captionOf(round)}</caption>
         <thead>
           <tr>
             <th scope="col">{words.seat}</th>
@@ -192,6 +200,13 @@ function Results({ round, outcome, view }: { round: PlayerRound; outcome: Outcom
   );
 }
 
+function captionOf(round: PlayerRound): string {
+  const { results, resultsInChips, resultsInCredits } = pastRoundWords();
+  const unit = unitOf(round);
+  if (unit === "CHIPS") return resultsInChips;
+  return unit === "MODE_DEMO" ? resultsInCredits : results;
+}
+
 function Payments({ round, outcome }: { round: PlayerRound; outcome: Outcome }) {
   const words = pastRoundWords();
   const pots = new Set(outcome.payments.map(({ pot }) => pot)).size;
@@ -201,9 +216,13 @@ function Payments({ round, outcome }: { round: PlayerRound; outcome: Outcome }) 
       <ul class="figures">
         {outcome.payments.map(({ pot, seat, gross_cents, commission_cents }) => (
           <li key={`${pot}.${seat}`}>
-            {words.payment(potName(pot, pots), seat, amount(cents(gross_cents) - cents(commission_cents), round.mode))}
+            {words.payment(
+              potName(pot, pots),
+              seat,
+              amount(cents(gross_cents) - cents(commission_cents), unitOf(round)),
+            )}
             {cents(commission_cents) > 0 && (
-              <span class="quiet"> · {words.commission(amount(cents(commission_cents), round.mode))}</span>
+              <span class="quiet"> · {words.commission(amount(cents(commission_cents), unitOf(round)))}</span>
             )}
           </li>
         ))}
@@ -236,5 +255,5 @@ function Moves({ round }: { round: PlayerRound }) {
 function moveText(move: Move | undefined, round: PlayerRound): string {
   if (!move) return "";
   if (move.action !== "ACTION_RAISE") return pokerWords().said[move.action];
-  return pastRoundWords().raised(amount(cents(move.to_cents), round.mode));
+  return pastRoundWords().raised(amount(cents(move.to_cents), unitOf(round)));
 }

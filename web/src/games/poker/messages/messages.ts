@@ -23,9 +23,42 @@ declare module "../../../api/messages" {
       Schemas["poker.v1.CancelPeriodRegistrationResponse"],
     ];
     "PokerService.GetPeriodRegistration": [{ table_id: string }, Schemas["poker.v1.GetPeriodRegistrationResponse"]];
+    "TournamentService.ListTournaments": [
+      Partial<Schemas["poker.v1.ListTournamentsRequest.Request"]>,
+      Schemas["poker.v1.ListTournamentsResponse"],
+    ];
+    "TournamentService.GetTournament": [{ tournament_id: string }, Schemas["poker.v1.GetTournamentResponse"]];
+    "TournamentService.ListTournamentPlayers": [
+      { tournament_id: string; page_size?: number; page_token?: string },
+      Schemas["poker.v1.ListTournamentPlayersResponse"],
+    ];
+    "TournamentService.Register": [TournamentCommand, Schemas["poker.v1.RegisterResponse"]];
+    "TournamentService.Unregister": [TournamentCommand, Schemas["poker.v1.UnregisterResponse"]];
+    "TournamentService.Rebuy": [TournamentCommand, Schemas["poker.v1.RebuyResponse"]];
+    "TournamentService.AddOn": [TournamentCommand, Schemas["poker.v1.AddOnResponse"]];
+    "TournamentService.DeclineRebuy": [{ tournament_id: string }, Schemas["poker.v1.DeclineRebuyResponse"]];
+    "TournamentService.SetTournamentPresence": [
+      { tournament_id: string; away: boolean },
+      Schemas["poker.v1.SetTournamentPresenceResponse"],
+    ];
     "PokerService.ExportHand": [{ table_id: string; round_id: string }, Schemas["poker.v1.ExportHandResponse"]];
   }
 }
+
+/** A command about a tournament: it acts once per `request_id`. */
+export type TournamentCommand = Command<{ tournament_id: string }>;
+
+export type TournamentSummary = Schemas["poker.v1.TournamentSummary"];
+export type TournamentRules = Schemas["poker.v1.TournamentRules"];
+export type TournamentLevel = Schemas["poker.v1.TournamentLevel"];
+export type TournamentPrice = Schemas["poker.v1.TournamentPrice"];
+export type TournamentPrizes = Schemas["poker.v1.TournamentPrizes"];
+export type TournamentPlayer = Schemas["poker.v1.TournamentPlayer"];
+export type OwnTournament = Schemas["poker.v1.OwnTournament"];
+/** What everybody at a table of a tournament is told of it. */
+export type TournamentNotice = Schemas["poker.v1.TournamentNotice.Any"];
+/** What has become of a player in a tournament, told to that player alone. */
+export type OwnTournamentNotice = Schemas["poker.v1.OwnTournamentNotice.Any"];
 
 export type Street = Schemas["poker.v1.Street"];
 export type Combination = Schemas["poker.v1.Combination"];

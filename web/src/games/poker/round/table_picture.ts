@@ -25,7 +25,10 @@ interface Own {
 }
 
 /** How many seats a table has, and who sits there. */
-type Seats = Pick<TableSnapshot, "seats" | "caves" | "configuration">;
+type Seats = Pick<TableSnapshot, "seats" | "caves" | "chips" | "configuration">;
+
+/** What a player has at a seat. */
+type Stack = Pick<CaveAtSeat, "seat" | "cave_cents" | "standing" | "disconnected">;
 
 const NO_HAND = {
   street: "STREET_UNSPECIFIED",
@@ -42,7 +45,7 @@ const NO_HAND = {
 
 /** `personal` is how many cards each player is dealt. */
 export function tablePicture(table: Seats, hand: ShownHand | null, own: Own, personal: number): TablePicture {
-  const caves = new Map((table.caves ?? []).map((cave) => [cave.seat, cave]));
+  const caves = new Map(stacksOf(table).map((cave) => [cave.seat, cave]));
   const dealt = new Map((hand?.view.seats ?? []).map((seat) => [seat.seat, seat]));
   const prizes = hand?.outcome ? prizesOf(hand.outcome) : [];
   const seats = seatNumbers(table).map((seat) => {
@@ -72,17 +75,31 @@ export function tablePicture(table: Seats, hand: ShownHand | null, own: Own, per
   };
 }
 
+/** What each player has between hands: a cave, or the chips of a tournament, whose players may be away (810/2015:26). */
+function stacksOf({ caves, chips }: Seats): readonly Stack[] {
+  if (!chips) return caves ?? [];
+  return chips.seats.map(({ seat, chips: count, away, disconnected }) => ({
+    seat,
+    cave_cents: count,
+    standing: away ? "CAVE_STANDING_AWAY" : "CAVE_STANDING_PLAYING",
+    disconnected,
+  }));
+}
+
 /** The numbers of the seats, from 1. */
-function seatNumbers({ seats, caves, configuration }: Seats): number[] {
-  const count = Math.max(configuration?.seats ?? 0, seats.length, ...(caves ?? []).map(({ seat }) => seat));
+function seatNumbers(table: Seats): number[] {
+  const { seats, configuration } = table;
+  const count = Math.max(configuration?.seats ?? 0, seats.length, ...stacksOf(table).map(({ seat }) => seat));
   return Array.from({ length: count }, (_, index) => index + 1);
 }
 
-function isTaken({ seats, caves }: Seats, seat: number): boolean {
-  return seats.some((each) => each.seat === seat && each.taken) || (caves ?? []).some((cave) => cave.seat === seat);
+function isTaken(table: Seats, seat: number): boolean {
+  return (
+    table.seats.some((each) => each.seat === seat && each.taken) || stacksOf(table).some((stack) => stack.seat === seat)
+  );
 }
 
-function seatPicture(seat: number, cave: CaveAtSeat | undefined, taken: boolean): SeatPicture {
+function seatPicture(seat: number, cave: Stack | undefined, taken: boolean): SeatPicture {
   return {
     seat,
     taken,

@@ -1,7 +1,7 @@
 // What a table shows at one moment, and what of it moves: a live table gives all of it, a past hand the picture alone.
-import type { Mode, Turn } from "../../../api/messages";
+import type { Turn } from "../../../api/messages";
 import type { Span } from "../../../cards/card_motion";
-import type { Cents } from "../../../words/money";
+import type { Cents, Unit } from "../../../words/money";
 import type { ChipFlight } from "../round/chip_flights";
 import type { TablePicture } from "../round/picture";
 
@@ -11,7 +11,7 @@ export interface Scene {
   own: number | undefined;
   /** How many cards each player is dealt. */
   personal: number;
-  mode: Mode;
+  mode: Unit;
   /** The least chip. */
   least: Cents;
   /** When cards are dealt, by `seat.card`, with 0 for the common ones; those without a time lie. */

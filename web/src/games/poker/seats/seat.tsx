@@ -91,7 +91,9 @@ function Plate({ scene, seat, geometry, isOwn }: PlateProps) {
   const words = pokerWords();
   const { picture, mode, least } = scene;
   const said = seat.all_in && !seat.folded ? words.allInSign : actionText(seat);
-  const state = seat.disconnected ? words.disconnected : said || words.standings[seat.standing];
+  // Who is away and dealt in all the same is marked throughout the hand (810/2015:26).
+  const away = mode === "CHIPS" && seat.standing === "CAVE_STANDING_AWAY" ? words.standings[seat.standing] : "";
+  const state = seat.disconnected ? words.disconnected : away || said || words.standings[seat.standing];
   return (
     <div class="poker-plate" aria-hidden="true">
       <span class="plate-top">

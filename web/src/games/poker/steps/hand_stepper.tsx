@@ -9,6 +9,7 @@ import { cents } from "../../../words/money";
 import { refusalText } from "../../../words/refusals";
 import type { Move, Outcome, SpecificRules } from "../messages/messages";
 import type { TablePicture } from "../round/picture";
+import { unitOf } from "../words/round_unit";
 import { cardsInFile, downloadText, fileName } from "./hand_file";
 import { type HandStep, handSteps } from "./hand_steps";
 import { stepText } from "./step_text";
@@ -70,7 +71,7 @@ export function HandStepper({ round, configuration, draw }: Props) {
     >
       <div class="hand-stepper-picture">{draw(step.picture)}</div>
       <p class="hand-stepper-text" role="status" data-testid="step-text">
-        {stepText(step, own, round.mode)}
+        {stepText(step, own, unitOf(round))}
       </p>
       {/* biome-ignore lint/a11y/useSemanticElements: buttons that belong together, and no form */}
       <div class="hand-stepper-controls" role="group" aria-label={words.title} title={words.keys}>

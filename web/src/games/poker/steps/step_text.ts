@@ -1,11 +1,10 @@
 // A moment of a hand in a sentence.
-import type { Mode } from "../../../api/messages";
 import { cardsText } from "../../../cards/card_names";
-import { amount } from "../../../words/money";
+import { amount, type Unit } from "../../../words/money";
 import type { HandStep } from "./hand_steps";
 import { stepWords } from "./words";
 
-export function stepText({ kind, picture, decision }: HandStep, own: number | undefined, mode: Mode): string {
+export function stepText({ kind, picture, decision }: HandStep, own: number | undefined, mode: Unit): string {
   const words = stepWords();
   const who = (seat: number) => (seat === own ? words.you : words.seat(seat));
   switch (kind) {

@@ -4,6 +4,8 @@ import { useServerNow } from "../../../design/use_clock";
 import { inLanguage } from "../../../words/language";
 import { reasonText } from "../../../words/reasons";
 import type { PokerFelt } from "../felt/poker_felt";
+import { heldText } from "../tournaments/table/notice_text";
+import { playWords } from "../tournaments/table/words";
 import { pokerWords } from "../words/table_words";
 
 interface Status {
@@ -30,7 +32,7 @@ function statusOf(felt: PokerFelt, table: TableSnapshot | null, now: number): St
     return { headline: words.disabled, detail: why };
   }
   const voided = felt.voided.value;
-  if (voided) return { headline: words.void, detail: inLanguage(voided) };
+  if (voided) return { headline: table?.chips ? playWords().voided : words.void, detail: inLanguage(voided) };
   const street = words.streets[felt.picture.value.street];
   switch (felt.stage.value) {
     case "dealing":
@@ -44,8 +46,9 @@ function statusOf(felt: PokerFelt, table: TableSnapshot | null, now: number): St
     case "showing":
       return { headline: words.showing, detail: "" };
     case "result":
-      return { headline: words.over, detail: nextText(table, now) };
+      return { headline: words.over, detail: heldText(table) || nextText(table, now) };
     default:
+      if (table?.chips) return { headline: heldText(table) || playWords().waits, detail: "" };
       return playing(table) >= 2
         ? { headline: words.opening, detail: "" }
         : { headline: words.waiting, detail: words.waitingHint };

@@ -1,8 +1,7 @@
 // What screen readers hear of a hand.
-import type { Mode } from "../../../api/messages";
 import { cardsText } from "../../../cards/card_names";
 import { dictionary } from "../../../words/language";
-import { amount, cents } from "../../../words/money";
+import { amount, cents, type Unit } from "../../../words/money";
 import type { Move } from "../messages/messages";
 import type { BestHand } from "../round/best_hand";
 import type { Bounds, TablePicture } from "../round/picture";
@@ -54,7 +53,7 @@ export function boardText(board: readonly string[], best: BestHand | null): stri
   return `${words.board(cardsText(board))}${hand}`;
 }
 
-export function moveText(seat: number, move: Move, mode: Mode): string {
+export function moveText(seat: number, move: Move, mode: Unit): string {
   const words = announcementWords();
   if (move.action === "ACTION_FOLD") return words.fold(seat);
   if (move.action === "ACTION_CHECK") return words.check(seat);
@@ -62,7 +61,7 @@ export function moveText(seat: number, move: Move, mode: Mode): string {
 }
 
 /** The player's turn, and within which bounds they decide. */
-export function turnText(bounds: Bounds | null, mode: Mode): string {
+export function turnText(bounds: Bounds | null, mode: Unit): string {
   const words = announcementWords();
   if (!bounds) return words.turn;
   const price = bounds.to_call_cents > 0 ? words.toCall(amount(bounds.to_call_cents, mode)) : words.free;
@@ -73,7 +72,7 @@ export function turnText(bounds: Bounds | null, mode: Mode): string {
 }
 
 /** Who wins which pot with what, one text for each. */
-export function resultTexts(picture: TablePicture, own: number | undefined, mode: Mode): string[] {
+export function resultTexts(picture: TablePicture, own: number | undefined, mode: Unit): string[] {
   const words = announcementWords();
   const pots = new Set(picture.prizes.map(({ pot }) => pot)).size;
   return picture.prizes.map(({ pot, seat, net_cents }) => {

@@ -1,8 +1,8 @@
 // A table's limits in short.
-import type { TableConfiguration } from "../../../api/messages";
+import type { TableConfiguration, TableSnapshot } from "../../../api/messages";
 import { dictionary } from "../../../words/language";
 import { amount, type Cents, cents, shortAmount } from "../../../words/money";
-import type { SpecificRules } from "../messages/messages";
+import type { SpecificRules, TournamentNotice, TournamentRules } from "../messages/messages";
 
 const limitsWords = dictionary(
   {
@@ -27,20 +27,35 @@ const limitsWords = dictionary(
   },
 );
 
+/** The regulation of the hands: a tournament names it in its rules (810/2015:55). */
+export function regulationOf({ regulation, rules }: Pick<TableConfiguration, "regulation" | "rules">): string {
+  return (rules as Partial<TournamentRules> | undefined)?.regulation || regulation;
+}
+
+/** The blinds in force at a table: at one of a tournament those of its level. */
+export function blindsAt(table: Pick<TableSnapshot, "chips" | "configuration"> | null): { small: Cents; big: Cents } {
+  const notice = table?.chips?.notice as TournamentNotice | undefined;
+  if (notice) return { small: cents(notice.small_blind), big: cents(notice.big_blind) };
+  return blindsOf((table?.configuration?.rules ?? {}) as SpecificRules);
+}
+
 /** The blinds, small and big. */
 export function blindsOf(rules: SpecificRules): { small: Cents; big: Cents } {
   const big = cents(rules.big_blind_cents);
   return { small: cents(rules.small_blind_cents) || Math.floor(big / 2), big };
 }
 
-/** `Hold'em sem limite · 0,50 € / 1 €`: the variant, its limit and the blinds. */
-export function limitsText({ rules, mode, regulation }: TableConfiguration): string {
+/** `Hold'em sem limite · 0,50 € / 1 €`: the variant, its limit and the blinds; those of a tournament change with its levels. */
+export function limitsText(configuration: TableConfiguration): string {
+  const { rules, mode } = configuration;
+  const regulation = regulationOf(configuration);
   const words = limitsWords();
   const specific = (rules ?? {}) as SpecificRules;
   const variant = words.variants[regulation] ?? "";
   const usual = regulation === "811/2015" ? "LIMIT_POT" : "LIMIT_NO_LIMIT";
   const limit = words.limits[specific.limit ?? ""] ?? words.limits[usual] ?? "";
   const { small, big } = blindsOf(specific);
+  if (!big) return `${variant} ${limit}`;
   const euro = (value: Cents) => (value % 100 ? amount(value, mode) : words.euros(shortAmount(value)));
   const blinds =
     mode === "MODE_DEMO" ? `${shortAmount(small)} / ${amount(big, mode)}` : `${euro(small)} / ${euro(big)}`;

@@ -1,7 +1,6 @@
 // A seat in words, for screen readers.
-import type { Mode } from "../../../api/messages";
 import { cardsText } from "../../../cards/card_names";
-import { amount } from "../../../words/money";
+import { amount, type Unit } from "../../../words/money";
 import type { SeatPicture, TablePicture } from "../round/picture";
 import { combinationText } from "./combinations";
 import { pokerWords } from "./table_words";
@@ -10,7 +9,7 @@ interface Context {
   own: boolean;
   deciding: boolean;
   picture: TablePicture;
-  mode: Mode;
+  mode: Unit;
 }
 
 /** `Lugar 4: cave 12,35 €; botão; apostou 1,00 €; 2 cartas fechadas; a decidir`. */
@@ -20,7 +19,7 @@ export function seatText(seat: SeatPicture, { own, deciding, picture, mode }: Co
   const name = own ? `${words.seat(seat.seat)}, ${words.you}` : words.seat(seat.seat);
   const turnedUp = seat.cards.length > 0 && seat.cards.every((card) => card !== "");
   const facts = [
-    words.cave(amount(seat.cave_cents, mode)),
+    mode === "CHIPS" ? amount(seat.cave_cents, mode) : words.cave(amount(seat.cave_cents, mode)),
     picture.button === seat.seat && words.button,
     picture.small_blind === seat.seat && words.smallBlind,
     picture.big_blind === seat.seat && words.bigBlind,

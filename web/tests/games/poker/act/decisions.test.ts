@@ -40,9 +40,9 @@ function table(act = vi.fn(async (_: Move) => ({}) as never)) {
     turn,
     snapshot,
     state: signal("playing"),
-    mode: signal("MODE_REAL"),
+    unit: signal("MODE_REAL"),
   };
-  const decisions = new Decisions(live as never, ready, 100);
+  const decisions = new Decisions(live as never, ready, () => 100);
   /** The player's turn comes. */
   const ask = (to_call: number, min_to: number, max_to: number, number = 2) => {
     turn.value = { turn: number, seats: [1] };

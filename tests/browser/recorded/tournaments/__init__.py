@@ -1,0 +1,1 @@
+"""Tournaments on answers that a test directs."""

@@ -1,0 +1,3 @@
+// The game's name in the API and in addresses.
+
+export const GAME = "poker";
