@@ -118,7 +118,9 @@ class Dispatcher:
             except Refused as refused:
                 if refused.reason not in _TRY_ANOTHER and code_of(refused) != grpc.StatusCode.UNIMPLEMENTED:
                     raise
-                problem = refused
+                # A game that knows the table counts more than all that do not: nobody may run it just yet.
+                if problem.reason != "TABLE_ELSEWHERE":
+                    problem = refused
             except PeerUntrusted as untrusted:
                 facts = {"method": method.path, "address": address.address, "error": str(untrusted)}
                 _log.error("a process did not prove which service it is: nothing was sent to it", extra=facts)
