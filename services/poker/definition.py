@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from services.kit.table.server.process import GameDefinition
+from services.poker.directing.service import PokerTournaments
 from services.poker.game import PokerGame
 from services.poker.messages import Brought, Outcome
 from services.poker.service import PokerService
-from services.poker.tournament_service import PokerTournaments
 
 POKER: GameDefinition[Brought, Outcome] = GameDefinition(
     game=PokerGame(),

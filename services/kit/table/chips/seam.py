@@ -88,10 +88,10 @@ class ChipTable(Protocol):
     """An inner table, as its director sees it. A call that changes nothing is none."""
 
     async def seat(self, seat: int, player: SeatedPlayer) -> None:
-        """Seats a player; whoever sat there is gone."""
+        """Seats a player in place of the one who sat there, if any."""
 
     async def stand(self, seat: int, moved_to: Destination | None = None) -> None:
-        """Frees a seat, between two hands; its player, and nobody else, is told where they go on."""
+        """Frees a seat, between two hands, and says to its player alone where they play on."""
 
     def mark(self, seat: int, *, away: bool) -> None:
         """Marks a player as in *sit out* or back: dealt in, and checking or folding at once (26, 27, 43)."""

@@ -76,7 +76,7 @@ class Seating:
         self._on_change()
 
     def sit(self, seat: Seat) -> None:
-        """Seats a player whom no session seats; whoever sat there has left it before."""
+        """Seats a player whom no session seats, on a seat that is free."""
         if self._seats.get(seat.player_id) == seat:
             return
         self.stand(seat.player_id)

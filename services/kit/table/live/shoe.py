@@ -83,14 +83,14 @@ class TableShoe(Generic[Bets, Outcome]):
         rules: Rules[Bets, Outcome],
         dealt: DealtRound[Bets, Outcome],
     ) -> types_pb2.Shoe | None:
-        """Notes how a decided round leaves its shoe, and returns what is told of that."""
+        """Notes how a decided round leaves its shoe, and returns the message that says so."""
         self._left = _left_by(drawn, configuration_version, rules, dealt)
         if drawn.shoe is None or rules.cut_card is None:
             return None
         return types_pb2.Shoe(cards_taken=drawn.cards_taken + dealt.cards_shown, cut_card=rules.cut_card)
 
     def message(self, configuration_version: int, rules: Rules[Bets, Outcome]) -> types_pb2.Shoe | None:
-        """Builds what is told of the shoe before a round under these rules; None if each has a shuffle of its own."""
+        """Builds the message about the shoe before a round under these rules; None if each has a shuffle of its own."""
         if rules.cut_card is None:
             return None
         left = self._for(configuration_version)
