@@ -51,7 +51,7 @@ class Platform:
         self._networks = networks
         self.postgres = self._postgres()
         self.bus = [self._bus_node(name) for name in BUS_NODES]
-        self.wallet = self._service("wallet", "wallet", self.secrets.wallet_settings())
+        self.wallet = self._service("wallet", "wallet")
         self.games = {game.name: [self._game(game, number) for number in (1, 2)] for game in GAMES}
         self.gateways = [self._gateway(number) for number in (1, 2)]
 
@@ -74,6 +74,18 @@ class Platform:
         services = [self.wallet, *(replica for replicas in self.games.values() for replica in replicas)]
         each(lambda node: self._wait_for(node.name, lambda: is_healthy(node)), services)
         each(lambda node: self._wait_for(node.name, lambda: is_ready(node)), self.gateways)
+
+    def replace(self, nodes: Iterable[Node]) -> None:
+        """Ends processes of services, and starts others in their place with the settings and files of now."""
+        each(lambda node: node.replace(self._settings(node.name, service_of(node))), nodes)
+        self.wait_until_ready()
+
+    def restart_bus(self, nodes: Iterable[Node]) -> None:
+        """Restarts servers of the bus one after the other, each when the others have all streams."""
+        for node in nodes:
+            node.stop()
+            node.start_again()
+            asyncio.run(self._streams_are_whole())
 
     def audit(self) -> tuple[int, str]:
         """Runs `feltro audit` where the wallet is; returns its status and report."""
@@ -113,6 +125,24 @@ class Platform:
         finally:
             await bus.close()
 
+    async def _streams_are_whole(self) -> None:
+        async with asyncio.timeout(TIMEOUT_S):
+            while not await self._are_whole():
+                await asyncio.sleep(POLL_S)
+
+    async def _are_whole(self) -> bool:
+        """Whether all servers have all of every stream."""
+        try:
+            bus = await connect(self.secrets.bus(self._bus_urls()), "tests")
+            try:
+                found = [await bus.jetstream().stream_info(str(config.name)) for config in PLATFORM_STREAMS]
+            finally:
+                await bus.close()
+        except BUS_FAILURES:
+            return False
+        followers = [peer for stream in found if stream.cluster for peer in stream.cluster.replicas or ()]
+        return len(followers) == (STREAM_REPLICAS - 1) * len(found) and all(peer.current for peer in followers)
+
     def _bus_urls(self) -> str:
         """The address of those of the bus's servers that can be reached."""
         running = [node for node in self.bus if node.status() == "running"]
@@ -149,18 +179,24 @@ class Platform:
         command = ["--config", f"{INSIDE}/nats.conf"]
         return Node(name, NATS_IMAGE, self._networks, files=files, command=command, ports=[BUS_PORT], hardened=False)
 
-    def _service(self, name: str, service: str, settings: dict[str, str], ports: Iterable[int] = ()) -> Node:
+    def _service(self, name: str, service: str, ports: Iterable[int] = ()) -> Node:
         files = {self.secrets.folder(service): INSIDE}
+        settings = self._settings(name, service)
         return Node(name, name_of(service), self._networks, environment=settings, files=files, ports=list(ports))
 
     def _game(self, game: StackGame, number: int) -> Node:
-        name = f"{game.name}-{number}"
-        # By its name, which stays when a container is given another address.
-        advertised = {game.variable("ADVERTISE"): f"{name}:{game.port}"}
-        return self._service(name, game.name, {**self.secrets.game_settings(game), **advertised})
+        return self._service(f"{game.name}-{number}", game.name)
 
     def _gateway(self, number: int) -> Node:
-        return self._service(f"gateway-{number}", "gateway", self.secrets.gateway_settings(), [GATEWAY_PORT])
+        return self._service(f"gateway-{number}", "gateway", [GATEWAY_PORT])
+
+    def _settings(self, name: str, service: str) -> dict[str, str]:
+        for game in GAMES:
+            if game.name == service:
+                # By its name, which stays when a container is given another address.
+                advertised = {game.variable("ADVERTISE"): f"{name}:{game.port}"}
+                return {**self.secrets.game_settings(game), **advertised}
+        return self.secrets.wallet_settings() if service == "wallet" else self.secrets.gateway_settings()
 
 
 @contextmanager
