@@ -39,8 +39,8 @@ STARTING_CENTS = 10**8
 CASHIERS, CASHIERS_AT_ACCOUNT = 2, 3
 TOKEN_MINUTES = 7 * 24 * 60
 RECOVERS_WITHIN_S = 90.0
-# Bots that have a round to finish when the drill closes: a decision by the clock, a takeover.
-CLOSES_WITHIN_S = 120.0
+# Bots that have a round or a tournament to finish when the drill closes: a decision by the clock, a takeover.
+CLOSES_WITHIN_S = 180.0
 SAMPLES_EVERY_S = 2.0
 OWN_DELAY_EVERY_S = 0.1
 

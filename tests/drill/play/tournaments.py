@@ -20,7 +20,7 @@ from tests.processes.poker import HOLDEM
 ENTRANTS, SEATS = 5, 3
 PRIZE_CENTS, FEE_CENTS = 1_000, 100
 PRICE_CENTS = PRIZE_CENTS + FEE_CENTS
-# The blinds have most of the chips within a minute.
+# A hand takes five seconds at least: the blinds have all chips after a dozen.
 BLINDS = (50, 100, 200, 400, 800)
 OVER = frozenset({"TOURNAMENT_PHASE_FINISHED", "TOURNAMENT_PHASE_CANCELLED"})
 # Longer than any fault.
@@ -33,8 +33,8 @@ RULES: Json = {
     "start": "TOURNAMENT_START_ON_FULL",
     "seats": SEATS,
     "max_players": ENTRANTS,
-    "starting_stack": 1_000,
-    "levels": [{"small_blind": blind, "big_blind": 2 * blind, "seconds": 20} for blind in BLINDS],
+    "starting_stack": 500,
+    "levels": [{"small_blind": blind, "big_blind": 2 * blind, "seconds": 15} for blind in BLINDS],
     "decision_time_seconds": 10,
     "time_bank_seconds": 0,
 }
