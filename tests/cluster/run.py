@@ -57,6 +57,8 @@ def main(arguments: list[str]) -> int:
         return 1
     finally:
         signal.alarm(0)
+        # What is taken away is taken away whole.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if not chosen.keep:
             node.down()
         print(f"all in: {time.monotonic() - started:.0f} s", flush=True)

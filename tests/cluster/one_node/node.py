@@ -33,6 +33,8 @@ NAMESPACE = "feltro-cluster"
 ADDRESS, SERVICE_ADDRESS, SERVICES, PODS = "10.240.0.1", "10.96.0.1", "10.96.0.0/16", "10.244.0.0/24"
 # Where the controller manager makes volumes; it cannot be told another place.
 VOLUMES = Path("/tmp/hostpath_pv")  # noqa: S108
+# Where kubelet and network leave what they have noted, wherever else they are told to be.
+LEFT_BEHIND = ("/var/log/pods", "/var/log/containers", "/var/lib/kubelet", "/var/lib/cni")
 PAUSE_IMAGE = "localhost/feltro-pause:1"
 PACKAGES = ("docker.io", "containernetworking-plugins", "iptables", "dnsmasq-base", "conntrack", "iproute2")
 COMMANDS = ("containerd", "ctr", "runc", "iptables", "dnsmasq", "conntrack", "ip", "docker")
@@ -69,6 +71,7 @@ def up(images: Sequence[str]) -> None:
     kernel = {name: Path("/proc/sys", name).read_text().strip() for name in KERNEL_SETTINGS}
     (RUN / "kernel.json").write_text(json.dumps(kernel))
     (RUN / "networks.json").write_text(json.dumps(sorted(_pod_networks())))
+    (RUN / "new.json").write_text(json.dumps([path for path in LEFT_BEHIND if not Path(path).exists()]))
     _make_network()
     certificates.make(KEYS, ADDRESS, SERVICE_ADDRESS)
     _write_configurations()
@@ -105,12 +108,20 @@ def down() -> None:
         subprocess.run(
             ["find", str(folder), "-depth", "-type", "d", "-exec", "rmdir", "{}", ";"], capture_output=True, check=False
         )
-    kernel = RUN / "kernel.json"
+    _put_back()
+    shutil.rmtree(RUN, ignore_errors=True)
+
+
+def _put_back() -> None:
+    """Sets the kernel as it was, and removes the folders that were made elsewhere."""
+    kernel, new = RUN / "kernel.json", RUN / "new.json"
     if kernel.is_file():
         for name, value in json.loads(kernel.read_text()).items():
             Path("/proc/sys", name).write_text(value)
         shutil.rmtree(VOLUMES, ignore_errors=True)
-    shutil.rmtree(RUN, ignore_errors=True)
+    if new.is_file():
+        for path in json.loads(new.read_text()):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _pod_networks() -> set[str]:
