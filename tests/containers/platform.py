@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -27,12 +27,20 @@ from tests.containers.secrets import BUS_NODES, Secrets, database_of
 from tests.players.client import TIMEOUT_S, Entrance
 from tools.images import name_of
 
-POLL_S = 0.2
+POLL_S = 0.5
 POSTGRES_IMAGE = os.environ.get("POSTGRES_IMAGE", "postgres:18")
 NATS_IMAGE = os.environ.get("NATS_IMAGE", "nats:2.15")
 GATEWAY_PORT, BUS_PORT = 8700, 4222
 # Of every stream: with two of three servers nothing is missing.
 STREAM_REPLICAS = 3
+
+# Costs little: it is asked of every process while all of them start.
+ASK_READY = """
+import http.client, sys
+connection = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]))
+connection.request("GET", "/readyz")
+sys.exit(connection.getresponse().status != 200)
+"""
 
 _T = TypeVar("_T")
 
@@ -69,16 +77,15 @@ class Platform:
         asyncio.run(self._replicate_streams())
         self.wait_until_ready()
 
-    def wait_until_ready(self) -> None:
-        """Returns when every service says of itself that it serves, and every gateway that it can work."""
-        services = [self.wallet, *(replica for replicas in self.games.values() for replica in replicas)]
-        each(lambda node: self._wait_for(node.name, lambda: is_healthy(node)), services)
-        each(lambda node: self._wait_for(node.name, lambda: is_ready(node)), self.gateways)
+    def wait_until_ready(self, nodes: Sequence[Node] = ()) -> None:
+        """Returns when every process of a service says of itself that it can work, or each of those that are named."""
+        games = (replica for replicas in self.games.values() for replica in replicas)
+        each(self._wait_for_node, nodes or [self.wallet, *games, *self.gateways])
 
-    def replace(self, nodes: Iterable[Node]) -> None:
+    def replace(self, nodes: Sequence[Node]) -> None:
         """Ends processes of services, and starts others in their place with the settings and files of now."""
         each(lambda node: node.replace(self._settings(node.name, service_of(node))), nodes)
-        self.wait_until_ready()
+        self.wait_until_ready(nodes)
 
     def restart_bus(self, nodes: Iterable[Node]) -> None:
         """Restarts servers of the bus one after the other, each when the others have all streams."""
@@ -165,6 +172,12 @@ class Platform:
         finally:
             node.remove()
 
+    def _wait_for_node(self, node: Node) -> None:
+        try:
+            self._wait_for(node.name, lambda: is_ready(node))
+        except RuntimeError as late:
+            raise RuntimeError(f"{late}, and is {node.status()}:\n{node.log()[-2000:]}") from None
+
     def _wait_for(self, name: str, ready: Callable[[], bool]) -> None:
         asyncio.run(_until(name, ready))
 
@@ -224,15 +237,11 @@ def service_of(node: Node) -> str:
     return node.name.partition("-")[0]
 
 
-def is_healthy(node: Node) -> bool:
-    """Whether a service says of itself that it serves, as the health check of its image asks it."""
-    return node.run("feltro", "health", service_of(node))[0] == 0
-
-
 def is_ready(node: Node) -> bool:
-    """Whether a gateway says that it can work."""
-    ask = "import urllib.request as r; r.urlopen('http://127.0.0.1:8700/readyz')"
-    return node.run("python", "-c", ask)[0] == 0
+    """Whether a process of a service says that it can work, as the probes of Kubernetes ask it."""
+    service = service_of(node)
+    port = {"wallet": 8711, "gateway": GATEWAY_PORT}.get(service) or port_of(service) + 1
+    return node.run("python", "-ISc", ASK_READY, str(port))[0] == 0
 
 
 async def _until(name: str, ready: Callable[[], bool]) -> None:
