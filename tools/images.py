@@ -19,17 +19,17 @@ TARGETS = (*IMAGES, "development")
 FROM_ENVIRONMENT = ("BASE_IMAGE", "BUILD_IMAGE")
 
 
-def name_of(target: str) -> str:
+def name_of(target: str, tag: str = VERSION) -> str:
     """Returns the name and the tag of the image of a target."""
-    return f"feltro-{target}:{VERSION}"
+    return f"feltro-{target}:{tag}"
 
 
-def build_command(target: str, build_arguments: list[str]) -> list[str]:
-    """Returns the command that builds an image."""
+def build_command(target: str, build_arguments: list[str], sources: Path = ROOT, tag: str = VERSION) -> list[str]:
+    """Returns the command that builds an image, from other sources and under another tag if they are named."""
     found = [name for name in FROM_ENVIRONMENT if os.environ.get(name)]
-    chosen = [f"VERSION={VERSION}", f"REVISION={_revision()}", *found, *build_arguments]
+    chosen = [f"VERSION={tag}", f"REVISION={_revision()}", *found, *build_arguments]
     options = [option for argument in chosen for option in ("--build-arg", argument)]
-    return ["docker", "build", "--target", target, "--tag", name_of(target), *options, str(ROOT)]
+    return ["docker", "build", "--target", target, "--tag", name_of(target, tag), *options, str(sources)]
 
 
 def main(arguments: list[str]) -> int:

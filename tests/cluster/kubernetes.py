@@ -70,7 +70,14 @@ class Cluster:
 
     def _run(self, arguments: Sequence[str], content: str | None = None) -> str:
         done = subprocess.run(
-            [KUBECTL, *arguments], input=content, capture_output=True, text=True, check=False, cwd=ROOT
+            [KUBECTL, *arguments],
+            input=content,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=ROOT,
+            # Longer than kubectl itself waits.
+            timeout=2 * WITHIN_S,
         )
         assert done.returncode == 0, f"kubectl {' '.join(arguments)}: {done.stderr}"
         return done.stdout

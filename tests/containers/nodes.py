@@ -40,20 +40,28 @@ class Node:
     ) -> None:
         """`files` are folders and files of this machine by where the container finds them; `ports` are for tests."""
         self.name = name
+        self._image = image
         self._networks = networks
         self._ports = list(ports)
-        self.container = DockerContainer(
-            image,
-            env=dict(environment or {}),
+        self._volumes = [(str(path), inside, "ro") for path, inside in (files or {}).items()]
+        self._command = list(command)
+        self._hardened = hardened
+        self.container = self._make(environment or {})
+
+    def _make(self, environment: Mapping[str, str]) -> DockerContainer:
+        made = DockerContainer(
+            self._image,
+            env=dict(environment),
             ports=self._ports,
-            volumes=[(str(path), inside, "ro") for path, inside in (files or {}).items()],
-            network=networks.platform,
-            network_aliases=[name],
+            volumes=self._volumes,
+            network=self._networks.platform,
+            network_aliases=[self.name],
         )
-        if hardened:
-            self.container.with_kwargs(**HARDENED)
-        if command:
-            self.container.with_command(list(command))
+        if self._hardened:
+            made.with_kwargs(**HARDENED)
+        if self._command:
+            made.with_command(self._command)
+        return made
 
     def start(self) -> None:
         self.container.start()
@@ -62,6 +70,13 @@ class Node:
 
     def remove(self) -> None:
         self.container.stop()
+
+    def replace(self, environment: Mapping[str, str]) -> None:
+        """Asks the process to end, and starts another in its place, which reads its files and variables anew."""
+        self.stop()
+        self.remove()
+        self.container = self._make(environment)
+        self.start()
 
     def url(self, port: int, scheme: str = "http") -> str:
         """Returns where tests reach one of its ports now: a container that is started again has another."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -27,12 +27,20 @@ from tests.containers.secrets import BUS_NODES, Secrets, database_of
 from tests.players.client import TIMEOUT_S, Entrance
 from tools.images import name_of
 
-POLL_S = 0.2
+POLL_S = 0.5
 POSTGRES_IMAGE = os.environ.get("POSTGRES_IMAGE", "postgres:18")
 NATS_IMAGE = os.environ.get("NATS_IMAGE", "nats:2.15")
 GATEWAY_PORT, BUS_PORT = 8700, 4222
 # Of every stream: with two of three servers nothing is missing.
 STREAM_REPLICAS = 3
+
+# Costs little: it is asked of every process while all of them start.
+ASK_READY = """
+import http.client, sys
+connection = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]))
+connection.request("GET", "/readyz")
+sys.exit(connection.getresponse().status != 200)
+"""
 
 _T = TypeVar("_T")
 
@@ -51,7 +59,7 @@ class Platform:
         self._networks = networks
         self.postgres = self._postgres()
         self.bus = [self._bus_node(name) for name in BUS_NODES]
-        self.wallet = self._service("wallet", "wallet", self.secrets.wallet_settings())
+        self.wallet = self._service("wallet", "wallet")
         self.games = {game.name: [self._game(game, number) for number in (1, 2)] for game in GAMES}
         self.gateways = [self._gateway(number) for number in (1, 2)]
 
@@ -69,11 +77,22 @@ class Platform:
         asyncio.run(self._replicate_streams())
         self.wait_until_ready()
 
-    def wait_until_ready(self) -> None:
-        """Returns when every service says of itself that it serves, and every gateway that it can work."""
-        services = [self.wallet, *(replica for replicas in self.games.values() for replica in replicas)]
-        each(lambda node: self._wait_for(node.name, lambda: is_healthy(node)), services)
-        each(lambda node: self._wait_for(node.name, lambda: is_ready(node)), self.gateways)
+    def wait_until_ready(self, nodes: Sequence[Node] = ()) -> None:
+        """Returns when every process of a service says of itself that it can work, or each of those that are named."""
+        games = (replica for replicas in self.games.values() for replica in replicas)
+        each(self._wait_for_node, nodes or [self.wallet, *games, *self.gateways])
+
+    def replace(self, nodes: Sequence[Node]) -> None:
+        """Ends processes of services, and starts others in their place with the settings and files of now."""
+        each(lambda node: node.replace(self._settings(node.name, service_of(node))), nodes)
+        self.wait_until_ready(nodes)
+
+    def restart_bus(self, nodes: Iterable[Node]) -> None:
+        """Restarts servers of the bus one after the other, each when the others have all streams."""
+        for node in nodes:
+            node.stop()
+            node.start_again()
+            asyncio.run(self._streams_are_whole())
 
     def audit(self) -> tuple[int, str]:
         """Runs `feltro audit` where the wallet is; returns its status and report."""
@@ -113,6 +132,24 @@ class Platform:
         finally:
             await bus.close()
 
+    async def _streams_are_whole(self) -> None:
+        async with asyncio.timeout(TIMEOUT_S):
+            while not await self._are_whole():
+                await asyncio.sleep(POLL_S)
+
+    async def _are_whole(self) -> bool:
+        """Whether all servers have all of every stream."""
+        try:
+            bus = await connect(self.secrets.bus(self._bus_urls()), "tests")
+            try:
+                found = [await bus.jetstream().stream_info(str(config.name)) for config in PLATFORM_STREAMS]
+            finally:
+                await bus.close()
+        except BUS_FAILURES:
+            return False
+        followers = [peer for stream in found if stream.cluster for peer in stream.cluster.replicas or ()]
+        return len(followers) == (STREAM_REPLICAS - 1) * len(found) and all(peer.current for peer in followers)
+
     def _bus_urls(self) -> str:
         """The address of those of the bus's servers that can be reached."""
         running = [node for node in self.bus if node.status() == "running"]
@@ -135,6 +172,12 @@ class Platform:
         finally:
             node.remove()
 
+    def _wait_for_node(self, node: Node) -> None:
+        try:
+            self._wait_for(node.name, lambda: is_ready(node))
+        except RuntimeError as late:
+            raise RuntimeError(f"{late}, and is {node.status()}:\n{node.log()[-2000:]}") from None
+
     def _wait_for(self, name: str, ready: Callable[[], bool]) -> None:
         asyncio.run(_until(name, ready))
 
@@ -149,18 +192,24 @@ class Platform:
         command = ["--config", f"{INSIDE}/nats.conf"]
         return Node(name, NATS_IMAGE, self._networks, files=files, command=command, ports=[BUS_PORT], hardened=False)
 
-    def _service(self, name: str, service: str, settings: dict[str, str], ports: Iterable[int] = ()) -> Node:
+    def _service(self, name: str, service: str, ports: Iterable[int] = ()) -> Node:
         files = {self.secrets.folder(service): INSIDE}
+        settings = self._settings(name, service)
         return Node(name, name_of(service), self._networks, environment=settings, files=files, ports=list(ports))
 
     def _game(self, game: StackGame, number: int) -> Node:
-        name = f"{game.name}-{number}"
-        # By its name, which stays when a container is given another address.
-        advertised = {game.variable("ADVERTISE"): f"{name}:{game.port}"}
-        return self._service(name, game.name, {**self.secrets.game_settings(game), **advertised})
+        return self._service(f"{game.name}-{number}", game.name)
 
     def _gateway(self, number: int) -> Node:
-        return self._service(f"gateway-{number}", "gateway", self.secrets.gateway_settings(), [GATEWAY_PORT])
+        return self._service(f"gateway-{number}", "gateway", [GATEWAY_PORT])
+
+    def _settings(self, name: str, service: str) -> dict[str, str]:
+        for game in GAMES:
+            if game.name == service:
+                # By its name, which stays when a container is given another address.
+                advertised = {game.variable("ADVERTISE"): f"{name}:{game.port}"}
+                return {**self.secrets.game_settings(game), **advertised}
+        return self.secrets.wallet_settings() if service == "wallet" else self.secrets.gateway_settings()
 
 
 @contextmanager
@@ -188,15 +237,11 @@ def service_of(node: Node) -> str:
     return node.name.partition("-")[0]
 
 
-def is_healthy(node: Node) -> bool:
-    """Whether a service says of itself that it serves, as the health check of its image asks it."""
-    return node.run("feltro", "health", service_of(node))[0] == 0
-
-
 def is_ready(node: Node) -> bool:
-    """Whether a gateway says that it can work."""
-    ask = "import urllib.request as r; r.urlopen('http://127.0.0.1:8700/readyz')"
-    return node.run("python", "-c", ask)[0] == 0
+    """Whether a process of a service says that it can work, as the probes of Kubernetes ask it."""
+    service = service_of(node)
+    port = {"wallet": 8711, "gateway": GATEWAY_PORT}.get(service) or port_of(service) + 1
+    return node.run("python", "-ISc", ASK_READY, str(port))[0] == 0
 
 
 async def _until(name: str, ready: Callable[[], bool]) -> None:

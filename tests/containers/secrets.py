@@ -14,9 +14,11 @@ from stack.databases import DATABASES, ServiceDatabase
 from stack.games import GAMES, StackGame
 from stack.issuer import ISSUER
 from tests.gateway.platform.processes import GENEROUS_LIMITS
+from tests.players.quick_tables import quick_tables
 from tests.processes.certificates import CertificateAuthority
 
 BUS_NODES = ("nats-1", "nats-2", "nats-3")
+SERVICES = (WALLET, GATEWAY, *(game.name for game in GAMES))
 
 
 class Secrets(ContainerSecrets):
@@ -24,22 +26,36 @@ class Secrets(ContainerSecrets):
 
     def __init__(self, home: Path) -> None:
         super().__init__(home)
-        self._authority = CertificateAuthority(home / "authority")
+        self.authority = CertificateAuthority(home / "authority")
         self.prepare()
-        for service in (WALLET, GATEWAY, *(game.name for game in GAMES)):
+        self.keep_certificates()
+        self.write_bus_configurations()
+        for game in GAMES:
+            self.write(game.name, "tables.json", json.dumps(quick_tables(game)))
+
+    def keep_certificates(self) -> None:
+        """Gives everybody another certificate of the authority."""
+        for service in SERVICES:
             self._keep_certificate(service, f"{service}.feltro")
         for node in BUS_NODES:
             self._keep_certificate(node, node, also=("localhost",))
-            self.write(node, "nats.conf", self._bus_configuration(node))
-        for game in GAMES:
-            self.write(game.name, "tables.json", _quick_tables(game))
 
-    def bus(self, url: str) -> BusEndpoint:
-        """Returns how a test reaches the bus, as the operator."""
-        files = self._authority.issue("tests.feltro")
-        context = ssl.create_default_context(cafile=files.authority)
+    def write_bus_configurations(self) -> None:
+        """Writes the configuration of each server of the bus, with the passwords of now."""
+        for node in BUS_NODES:
+            self.write(node, "nats.conf", self._bus_configuration(node))
+
+    def bus(self, url: str, authority: CertificateAuthority | None = None) -> BusEndpoint:
+        """Returns how a test reaches the bus, as the operator; it believes what servers of the bus believe."""
+        files = (authority or self.authority).issue("tests.feltro")
+        context = ssl.create_default_context(cafile=self.folder(BUS_NODES[0]) / "ca.pem")
         context.load_cert_chain(files.certificate, files.key)
         return BusEndpoint(url, OPERATOR, self.passwords.read()[OPERATOR], context)
+
+    def renew_password(self, role: str) -> str:
+        """Makes another password for a role of the databases."""
+        (self._databases / f"{role}.password").unlink()
+        return self.password(role)
 
     def wallet_settings(self) -> dict[str, str]:
         keys = {game.name: f"{INSIDE}/{game.name}.json" for game in GAMES}
@@ -64,14 +80,19 @@ class Secrets(ContainerSecrets):
         }
 
     def gateway_settings(self) -> dict[str, str]:
-        return {**_service_settings(GATEWAY), **GENEROUS_LIMITS, "FELTRO_GATEWAY_WALLET_ADDRESS": "wallet:8710"}
+        return {
+            **_service_settings(GATEWAY),
+            **GENEROUS_LIMITS,
+            "FELTRO_GATEWAY_WALLET_ADDRESS": "wallet:8710",
+            "FELTRO_GATEWAY_DEMO_KEY": f"{INSIDE}/demo.pem",
+        }
 
     def _service_url(self, service: str) -> str:
         database = database_of(service)
         return self.database_url(database.user, database)
 
     def _keep_certificate(self, name: str, certified: str, also: Iterable[str] = ()) -> None:
-        files = self._authority.issue(certified, also=also)
+        files = self.authority.issue(certified, also=also)
         for source, file in ((files.authority, "ca.pem"), (files.certificate, "tls.pem"), (files.key, "tls.key")):
             self.keep(name, source, file)
 
@@ -101,14 +122,5 @@ def _service_settings(service: str) -> dict[str, str]:
         f"FELTRO_{service.upper()}_NATS_PASSWORD_FILE": f"{INSIDE}/nats.password",
         "FELTRO_ISSUER": ISSUER,
         "FELTRO_ISSUER_JWKS": f"{INSIDE}/issuer.json",
+        "FELTRO_DEMO_JWKS": f"{INSIDE}/demo.json",
     }
-
-
-def _quick_tables(game: StackGame) -> str:
-    """Returns the tables of a fresh platform, where nobody looks at cards and results."""
-    tables = json.loads(game.tables.read_text())
-    for table in tables:
-        table["configuration"] |= {
-            name: 0 for name in ("result_shown_ms", "dealing_ms") if name in table["configuration"]
-        }
-    return json.dumps(tables)

@@ -18,25 +18,29 @@ from services.kit import background
 from tests.drill.checks.findings import Check
 from tests.drill.checks.memory import Memory, check_memory, memories
 from tests.drill.checks.recovery import MONEY_MOVES, Injury, Recovery, check_recovery, recoveries
+from tests.drill.checks.tournaments import PlayedTournament, check_tournaments
 from tests.drill.evidence import platform_checks, records_agree
 from tests.drill.platform.earlier import EarlierRelease
 from tests.drill.platform.processes import DrilledPlatform
 from tests.drill.play.bots import Bot, Cashier, deposit
 from tests.drill.play.calls import Calls
 from tests.drill.play.games import DrillGame, games, spread
+from tests.drill.play.tournaments import ENTRANTS, FEE_CENTS, PRIZE_CENTS, Entrant, Series
 from tests.drill.play.watching import Audience
 from tests.drill.recorder import ANSWERED, Recorder
 from tests.drill.schedule import only, schedule
 from tests.drill.surgeon import Surgeon
 from tests.drill.upgrade import upgrade
 
+# A series of tournaments, with players of its own, for so many bots at tables.
+BOTS_FOR_A_SERIES = 50
 # More than a bot can lose.
 STARTING_CENTS = 10**8
 CASHIERS, CASHIERS_AT_ACCOUNT = 2, 3
 TOKEN_MINUTES = 7 * 24 * 60
 RECOVERS_WITHIN_S = 90.0
-# Bots that have a round to finish when the drill closes: a decision by the clock, a takeover.
-CLOSES_WITHIN_S = 120.0
+# Bots that have a round or a tournament to finish when the drill closes: a decision by the clock, a takeover.
+CLOSES_WITHIN_S = 180.0
 SAMPLES_EVERY_S = 2.0
 OWN_DELAY_EVERY_S = 0.1
 
@@ -98,12 +102,19 @@ class Drill:
         self.injuries: list[Injury] = []
         self._dice = Random(plan.seed)
         self._bots: list[Bot] = []
+        self._entrants: list[Entrant] = []
+        self._series: list[Series] = []
+        self._has_tournaments = earlier is None or earlier.has_tournaments
         self._operator: Calls | None = None
         self._closing = asyncio.Event()
         self._samples: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)
         self._crashed: list[str] = []
         self._own_delay_s = 0.0
         self._began = time.time()
+
+    @property
+    def _players(self) -> list[Bot | Entrant]:
+        return [*self._bots, *self._entrants]
 
     def tell(self, sentence: str) -> None:
         """Prints and records a step of the drill."""
@@ -122,15 +133,17 @@ class Drill:
             ended = time.time()
             self.tell("closing: the bots finish their rounds")
             closed = await self._close(players)
+            tournaments = await self._check_tournaments()
             statuses = await self.platform.stop_games()
             self.tell("the games have stopped; comparing the records")
             checks = [
                 *upgraded,
                 closed,
+                *tournaments,
                 *await records_agree(self.platform, self.recorder, self.audience, self._read_balances),
             ]
-            checks += await platform_checks(self.platform)
-        told_gaps = sum(bot.watcher.order.told_gaps for bot in self._bots)
+            checks += await platform_checks(self.platform, [each for series in self._series for each in series.created])
+        told_gaps = sum(player.watcher.order.told_gaps for player in self._players)
         checks += self.audience.finish(told_gaps)
         found = recoveries(self.injuries, self.recorder.commands)
         memory = memories(self._samples, began, ended)
@@ -153,6 +166,8 @@ class Drill:
         connector = aiohttp.TCPConnector(limit=0)
         async with aiohttp.ClientSession(connector=connector) as session:
             work = [*await self._seat_bots(session), *await self._employ_cashiers(session)]
+            if self._has_tournaments:
+                work += await self._enter_players(session)
             watching = [asyncio.create_task(self._sample_memory()), asyncio.create_task(self._watch_own_delay())]
             try:
                 yield work
@@ -173,6 +188,42 @@ class Drill:
             self._bots.append(bot)
             tasks.append(asyncio.create_task(self._until_done(name, bot.play(self._closing))))
         return tasks
+
+    async def _enter_players(self, session: aiohttp.ClientSession) -> list[asyncio.Task[None]]:
+        tasks = []
+        operator = self._client(session, "operator", "tournaments")
+        for number in range(1 + self.plan.bots // BOTS_FOR_A_SERIES):
+            series = Series(f"tournament-{number}", operator)
+            self._series.append(series)
+            for entrant in range(ENTRANTS):
+                name = f"entrant-{number}-{entrant}"
+                account_id = await self._open_account(operator, name)
+                await deposit(operator, account_id, STARTING_CENTS)
+                calls = self._client(session, "player", name)
+                player = Entrant(calls, series, account_id, self.audience, Random(self._dice.random()))
+                self._entrants.append(player)
+                tasks.append(asyncio.create_task(self._until_done(name, player.play(self._closing))))
+        return tasks
+
+    async def _check_tournaments(self) -> list[Check]:
+        """Reads every tournament and the accounts of its players, while the games still answer."""
+        if self._operator is None or not self._series:
+            return []
+        operator, played, balances = self._operator, [], {}
+        for tournament_id in (each for series in self._series for each in series.created):
+            path = f"/v1/tournaments/{tournament_id}"
+            report = await operator.run(operator.command("read"), f"{path}/report")
+            players = await operator.run(operator.command("read"), f"{path}/players?page_size=500")
+            played.append(PlayedTournament(report, players["players"]))
+        for player in self._entrants:
+            read = operator.command("balance", player.account_id)
+            balance = (await operator.run(read, f"/v1/accounts/{player.account_id}/balance"))["balance"]
+            balances[player.calls.name] = STARTING_CENTS, int(balance["free_cents"])
+        acknowledged: defaultdict[str, list[str]] = defaultdict(list)
+        for player in self._entrants:
+            for tournament_id in player.registered:
+                acknowledged[tournament_id].append(player.calls.name)
+        return [check_tournaments(played, acknowledged, (PRIZE_CENTS, FEE_CENTS), balances)]
 
     async def _employ_cashiers(self, session: aiohttp.ClientSession) -> list[asyncio.Task[None]]:
         tasks = []
@@ -237,7 +288,7 @@ class Drill:
 
     async def _wait_for_money(self, since: float) -> bool:
         """Waits until every table has taken a bet or a decision that was sent after a moment; False if one does not."""
-        waiting = {bot.placement for bot in self._bots}
+        waiting = {player.placement for player in self._players}
         looked = len(self.recorder.commands)
         # Commands are recorded when they have ended: those of this moment come later than it.
         while looked and self.recorder.commands[looked - 1].responded >= since:

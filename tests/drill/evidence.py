@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import asyncpg
 
@@ -19,6 +20,9 @@ from tests.drill.play.watching import Audience
 from tests.drill.recorder import Recorder
 from tests.processes.databases import connect_asyncpg
 
+TOURNAMENTS_GAME = "poker"
+# A hand of a tournament: `tournament-0-1-t2.7`.
+_FOR_CHIPS = re.compile(r"-t[1-9][0-9]*\.[0-9]+$")
 _STAKES = """
 SELECT stake_id, account_id::text, round_id, placed_cents, cancelled_cents, payout_cents, stakes.state,
        rounds.state AS round_state
@@ -83,6 +87,10 @@ async def _compare_rounds(
         counts["void" if ending == 3 else "settled"] += 1
         if ending is None:
             check.violate(f"{round_id} has no end in the journal")
+        elif _FOR_CHIPS.search(round_id):
+            counts["for chips"] += 1
+            if round_id in in_ledger:
+                check.violate(f"{round_id} was played for chips, and the ledger knows it")
         elif in_ledger.get(round_id) != ending:
             check.violate(
                 f"{round_id} ended as {ending} in the journal, and as {in_ledger.get(round_id)} in the ledger"
@@ -92,11 +100,12 @@ async def _compare_rounds(
             check.violate(f"{round_id} ended as {ending}, and was {'' if row['drawn'] else 'not '}drawn")
     for round_id in in_ledger.keys() - {row["round_id"] for row in rows}:
         check.violate(f"{round_id} is in the ledger alone")
-    check.note += f"{game.name} {counts['settled']} settled, {counts['void']} void; "
+    check.note += f"{game.name} {counts['settled']} settled, {counts['void']} void"
+    check.note += f", {counts['for chips']} of them in tournaments; " if counts["for chips"] else "; "
 
 
-async def platform_checks(platform: DrilledPlatform) -> list[Check]:
-    """The platform's own checks: `feltro audit`, and `feltro replay --all` of each game."""
+async def platform_checks(platform: DrilledPlatform, tournaments: Sequence[str] = ()) -> list[Check]:
+    """The platform's own checks: `feltro audit`, and `feltro replay` of each game and of each tournament."""
     audit = Check("`feltro audit` finds nothing", "G1 to G4", unit="audit", looked_at=1)
     replaying = asyncio.gather(*(platform.replay(game.name) for game in platform.games))
     status, printed = await platform.audit()
@@ -109,4 +118,10 @@ async def platform_checks(platform: DrilledPlatform) -> list[Check]:
         replays.note += f"{game.name} {next((line for line in lines if 'rounds replayed' in line), '')}; "
         if status:
             replays.violate(f"{game.name}: status {status}", lines[-30:])
-    return [audit, replays]
+    courses = Check("`feltro replay` agrees with every tournament", "G10", unit="tournaments")
+    for tournament in tournaments:
+        courses.looked_at += 1
+        status, printed = await platform.replay(TOURNAMENTS_GAME, tournament)
+        if status:
+            courses.violate(f"{tournament}: status {status}", printed.strip().splitlines()[-30:])
+    return [audit, replays, courses] if tournaments else [audit, replays]

@@ -47,7 +47,7 @@ class Client:
         self._entrance = entrance
         self._session = session
         self._turn = 0
-        self._token = entrance.issuer.token([scope], subject)
+        self._scope, self._subject = scope, subject
         self.unanswered = 0
         """Attempts that got no answer, or none that says what was done."""
 
@@ -64,7 +64,9 @@ class Client:
                 await asyncio.sleep(PAUSE_S)
 
     async def _attempt(self, path: str, body: Json | None, name: str) -> Json | None:
-        headers = {"Authorization": f"Bearer {self._token}", "Idempotency-Key": name}
+        # Signed for each attempt: the issuer may have another key by now.
+        token = self._entrance.issuer.token([self._scope], self._subject)
+        headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": name}
         try:
             url = await asyncio.to_thread(self._entrance.gateway_url, self._turn) + path
             method = "GET" if body is None else "POST"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -47,10 +48,11 @@ class Authority:
     def __init__(self, home: Path, name: str) -> None:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._home = home
-        self._subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         if not (home / "ca.crt").exists():
-            self._make()
+            # Authorities that take turns have different names: some libraries look for one by its name alone.
+            self._make(f"{name} {secrets.token_hex(4)}")
         self.certificate = (home / "ca.crt").read_bytes()
+        self._subject = x509.load_pem_x509_certificate(self.certificate).subject
         key = serialization.load_pem_private_key((home / "ca.key").read_bytes(), None)
         assert isinstance(key, ec.EllipticCurvePrivateKey), "made below"  # noqa: S101
         self._key = key
@@ -79,10 +81,11 @@ class Authority:
             write_private(certificate_file, certificate.public_bytes(_PEM))
         return IssuedCertificate(certificate_file.read_bytes(), key_file.read_bytes())
 
-    def _make(self) -> None:
+    def _make(self, name: str) -> None:
         key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         certificate = (
-            _builder(self._subject, self._subject, key.public_key())
+            _builder(subject, subject, key.public_key())
             .not_valid_after(datetime.now(UTC) + AUTHORITY_LIFETIME)
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
             .add_extension(_SIGNS_CERTIFICATES, critical=True)

@@ -1,7 +1,9 @@
 """Prints the Secrets and ConfigMaps that the manifests name and git does not hold: `make kubernetes-secrets`.
 
 Everything that is secret is made once and kept in a folder (`--folder`), which belongs with your other secrets: run it
-again, and it prints the same. What is removed from the folder is made anew; that is how a key is rotated.
+again, and it prints the same. What is removed from the folder is made anew; that is how a certificate or a password is
+exchanged. Authorities and signing keys are exchanged in three steps (`--new-keys`), each printed, applied and followed
+by a restart of everything: everybody accepts the new ones, uses them, and refuses the former ones.
 """
 
 from __future__ import annotations
@@ -16,12 +18,12 @@ from pathlib import Path
 
 from services.kit.bus.permissions_command import variable_of
 from stack.data_folder import write_private
-from stack.entropy_keys import entropy_keys_file
 from stack.games import GAMES, StackGame
-from stack.issuer import DevelopmentIssuer
 from stack.servers.nats import BusPasswords
 from stack.table_key import table_key_file
-from tools.kubernetes.authority import Authority, IssuedCertificate
+from tools.kubernetes import generations
+from tools.kubernetes.authority import IssuedCertificate
+from tools.kubernetes.generations import STEPS, Generations, WrongStep
 
 NAMESPACE = "feltro"
 OVERLAYS = ("dev", "production")
@@ -44,8 +46,15 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--tables", type=Path, help="a folder of <game>.json: the tables to begin with; none without it"
     )
+    parser.add_argument("--new-keys", choices=[*STEPS], help="a step of the exchange of authorities and signing keys")
     chosen = parser.parse_args(arguments)
     folder = chosen.folder or Path(".feltro", "kubernetes", chosen.overlay)
+    if chosen.new_keys:
+        try:
+            STEPS[chosen.new_keys](folder)
+        except WrongStep as wrong:
+            print(f"make kubernetes-secrets: {wrong}", file=sys.stderr)
+            return 1
     objects = list(ClusterSecrets(folder, chosen.overlay, chosen.tables).objects())
     json.dump({"apiVersion": "v1", "kind": "List", "items": objects}, sys.stdout, indent=1)
     print()
@@ -61,14 +70,12 @@ class ClusterSecrets:
         self._overlay = overlay
         self._tables = tables
         self._keys = folder / "keys"
-        self._issuer = DevelopmentIssuer(folder / "issuer")
-        self._issuer.prepare()
+        self._generations = Generations(folder)
+        own = self._generations.own
+        self._issuer = own.issuer
+        self._services, self._servers, self._databases = own.services, own.servers, own.databases
         self._bus = BusPasswords(folder / "bus", [game.name for game in GAMES], _new_bus_password)
         self._bus.prepare()
-        # Separate authorities: a certificate of one is worth nothing where another is asked for.
-        self._services = Authority(folder / "services-authority", "feltro services")
-        self._servers = Authority(folder / "bus-authority", "feltro bus")
-        self._databases = Authority(folder / "database-authority", "feltro databases")
 
     def objects(self) -> Iterator[_Object]:
         """Every object, with what it holds."""
@@ -89,15 +96,15 @@ class ClusterSecrets:
         """What a process proves with who it is, and by which it knows the others."""
         own = self._services.issue(service, [f"{service}.feltro"])
         return {
-            "ca.crt": self._services.certificate,
-            "bus-ca.crt": self._servers.certificate,
+            "ca.crt": self._generations.certificates(lambda each: each.services),
+            "bus-ca.crt": self._generations.certificates(lambda each: each.servers),
             "tls.crt": own.certificate,
             "tls.key": own.key,
             "nats-password": self._bus.file(service).read_bytes(),
         }
 
     def _game(self, game: StackGame) -> _Files:
-        sealing = entropy_keys_file(self._keys, game.name).read_bytes() if game.hides_cards else None
+        sealing = generations.entropy_keys(self._folder, game.name) if game.hides_cards else None
         return {
             **self._database(game.name, ""),
             "signing-key.pem": self._issuer.game_keys(game.name).key_file.read_bytes(),
@@ -123,7 +130,10 @@ class ClusterSecrets:
         passwords = {variable_of(user): password.encode() for user, password in self._bus.read().items()}
         yield _secret("nats-passwords", passwords)
         own = self._servers.issue("nats", _BUS_NAMES)
-        authorities = {"bus-ca.crt": self._servers.certificate, "clients-ca.crt": self._services.certificate}
+        authorities = {
+            "bus-ca.crt": self._generations.certificates(lambda each: each.servers),
+            "clients-ca.crt": self._generations.certificates(lambda each: each.services),
+        }
         yield _secret("nats", {**authorities, "tls.crt": own.certificate, "tls.key": own.key})
 
     def _database_objects(self) -> Iterator[_Object]:
@@ -132,7 +142,8 @@ class ClusterSecrets:
         if self._overlay == "dev":
             yield _secret("postgres", {role: self._password(role).encode() for role in ("postgres", *roles)})
             return
-        yield _secret("database-authority", {"ca.crt": self._databases.certificate})
+        authorities = self._generations.certificates(lambda each: each.databases)
+        yield _secret("database-authority", {"ca.crt": authorities})
         for service in services:
             for suffix in ("", "_owner"):
                 role = f"feltro_{service}{suffix}"
@@ -146,14 +157,18 @@ class ClusterSecrets:
         return self._databases.issue(service, [host + domain for host in hosts for domain in domains])
 
     def _public_keys(self) -> _Files:
-        games = {f"{game.name}.json": self._issuer.game_keys(game.name).jwks.read_bytes() for game in GAMES}
+        keys = self._generations.public_keys
+        games = {
+            f"{name}.json": keys(lambda each, name=name: each.game_keys(name).jwks)  # type: ignore[misc]
+            for name in (game.name for game in GAMES)
+        }
         locations = {game.name: f"{_PUBLIC_FOLDER}/{game.name}.json" for game in GAMES}
         own = (
-            {"issuer.json": self._issuer.jwks.read_bytes()}
+            {"issuer.json": keys(lambda each: each.jwks)}
             if self._overlay == "dev"
-            else {"database-ca.crt": self._databases.certificate}
+            else {"database-ca.crt": self._generations.certificates(lambda each: each.databases)}
         )
-        demo = self._issuer.demo_keys.jwks.read_bytes()
+        demo = keys(lambda each: each.demo_keys.jwks)
         return {**games, **own, "demo.json": demo, "wallet-game-keys": json.dumps(locations).encode()}
 
     def _tables_of(self, game: StackGame) -> bytes:

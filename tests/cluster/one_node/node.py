@@ -7,6 +7,7 @@ kernel that the kubelet changes.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -32,13 +33,24 @@ NAMESPACE = "feltro-cluster"
 ADDRESS, SERVICE_ADDRESS, SERVICES, PODS = "10.240.0.1", "10.96.0.1", "10.96.0.0/16", "10.244.0.0/24"
 # Where the controller manager makes volumes; it cannot be told another place.
 VOLUMES = Path("/tmp/hostpath_pv")  # noqa: S108
+# Where kubelet and network leave what they have noted, wherever else they are told to be.
+LEFT_BEHIND = ("/var/log/pods", "/var/log/containers", "/var/lib/kubelet", "/var/lib/cni")
 PAUSE_IMAGE = "localhost/feltro-pause:1"
 PACKAGES = ("docker.io", "containernetworking-plugins", "iptables", "dnsmasq-base", "conntrack", "iproute2")
 COMMANDS = ("containerd", "ctr", "runc", "iptables", "dnsmasq", "conntrack", "ip", "docker")
 PLUGINS = Path("/usr/lib/cni")
 # What the kubelet sets to values of its own.
-KERNEL_SETTINGS = ("vm/overcommit_memory", "kernel/panic", "kernel/panic_on_oops")
+KERNEL_SETTINGS = (
+    "vm/overcommit_memory",
+    "vm/panic_on_oom",
+    "kernel/panic",
+    "kernel/panic_on_oops",
+    "kernel/keys/root_maxkeys",
+    "kernel/keys/root_maxbytes",
+)
 READY_WITHIN_S = 120.0
+# How long one command about a container may take: a runtime that hangs is killed.
+CONTAINER_WITHIN_S = 30.0
 
 
 class NodeFailed(Exception):
@@ -59,12 +71,11 @@ def up(images: Sequence[str]) -> None:
     kernel = {name: Path("/proc/sys", name).read_text().strip() for name in KERNEL_SETTINGS}
     (RUN / "kernel.json").write_text(json.dumps(kernel))
     (RUN / "networks.json").write_text(json.dumps(sorted(_pod_networks())))
+    (RUN / "new.json").write_text(json.dumps([path for path in LEFT_BEHIND if not Path(path).exists()]))
     _make_network()
     certificates.make(KEYS, ADDRESS, SERVICE_ADDRESS)
     _write_configurations()
     _start("containerd", ["containerd", "--config", str(RUN / "containerd.toml")])
-    _wait("containerd", lambda: _answers(_ctr("version")))
-    _load(images)
     _start("etcd", _etcd())
     _start("apiserver", _apiserver())
     _wait("the API server", lambda: _answers(_kubectl("get", "--raw", "/readyz")))
@@ -73,6 +84,8 @@ def up(images: Sequence[str]) -> None:
     _start("kubelet", _kubelet())
     _start("proxy", _proxy())
     _start("names", _names())
+    _wait("containerd", lambda: _answers(_ctr("version")))
+    _load(images)
     _wait("the node", lambda: "True" in _output(_kubectl("get", "node", "node1", "-o", _READY)))
     subprocess.run(_kubectl("apply", "-f", "-"), input=_STORAGE, text=True, check=True, stdout=subprocess.DEVNULL)
 
@@ -95,12 +108,20 @@ def down() -> None:
         subprocess.run(
             ["find", str(folder), "-depth", "-type", "d", "-exec", "rmdir", "{}", ";"], capture_output=True, check=False
         )
-    kernel = RUN / "kernel.json"
+    _put_back()
+    shutil.rmtree(RUN, ignore_errors=True)
+
+
+def _put_back() -> None:
+    """Sets the kernel as it was, and removes the folders that were made elsewhere."""
+    kernel, new = RUN / "kernel.json", RUN / "new.json"
     if kernel.is_file():
         for name, value in json.loads(kernel.read_text()).items():
             Path("/proc/sys", name).write_text(value)
         shutil.rmtree(VOLUMES, ignore_errors=True)
-    shutil.rmtree(RUN, ignore_errors=True)
+    if new.is_file():
+        for path in json.loads(new.read_text()):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _pod_networks() -> set[str]:
@@ -114,7 +135,8 @@ def _remove_containers() -> None:
     for kind, force in (("task", ["--force"]), ("container", [])):
         for found in _output(_ctr("--namespace", "k8s.io", kind, "ls", "--quiet")).split():
             remove = _ctr("--namespace", "k8s.io", kind, "rm", *force, found)
-            subprocess.run(remove, capture_output=True, check=False)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                subprocess.run(remove, capture_output=True, check=False, timeout=CONTAINER_WITHIN_S)
 
 
 def _install_packages() -> None:
@@ -184,6 +206,10 @@ def _write_configurations() -> None:
         # The disk of a machine that others share says nothing about the node.
         "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
         "enforceNodeAllocatable": [],
+        # All pods of the platform are on this one node: how they are is told without delay.
+        "kubeAPIQPS": 50,
+        "kubeAPIBurst": 100,
+        "eventRecordQPS": 0,
         "oomScoreAdj": 0,
     }
     (RUN / "kubelet.json").write_text(json.dumps(kubelet))
@@ -200,12 +226,11 @@ def _load(images: Sequence[str]) -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    archive = RUN / "images.tar"
-    subprocess.run(["docker", "save", "--output", str(archive), PAUSE_IMAGE, *images], check=True)
-    subprocess.run(
-        _ctr("--namespace", "k8s.io", "images", "import", str(archive)), check=True, stdout=subprocess.DEVNULL
-    )
-    archive.unlink()
+    load = _ctr("--namespace", "k8s.io", "images", "import", "-")
+    with subprocess.Popen(["docker", "save", PAUSE_IMAGE, *images], stdout=subprocess.PIPE) as saving:
+        subprocess.run(load, stdin=saving.stdout, check=True, stdout=subprocess.DEVNULL)
+    if saving.returncode:
+        raise NodeFailed(f"the container engine does not give its images: {', '.join(images)}")
 
 
 def _start(name: str, command: Sequence[str], umask: int = 0o022) -> None:

@@ -47,6 +47,11 @@ class EarlierRelease:
         return (self.folder / "services" / game).is_dir()
 
     @property
+    def has_tournaments(self) -> bool:
+        """Whether its poker plays tournaments."""
+        return (self.folder / "services" / "poker" / "directing").is_dir()
+
+    @property
     def variables(self) -> dict[str, str]:
         """Variables by which Python finds its modules before those of this release."""
         return {"PYTHONPATH": f"{self.folder}{os.pathsep}{self.folder / _GENERATED}"}

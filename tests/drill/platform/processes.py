@@ -389,15 +389,15 @@ class DrilledPlatform:
         """`feltro audit`."""
         return await self.command("audit", "--database-url", self.ledger_url, environment={})
 
-    async def replay(self, game: str) -> tuple[int, str]:
-        """`feltro replay --all`, while the game's replicas are stopped."""
+    async def replay(self, game: str, what: str = "--all") -> tuple[int, str]:
+        """`feltro replay --all`, or of one tournament, while the game's replicas are stopped."""
         replica = self.replicas[f"{game}-0"]
         environment = {
             **replica.variables(),
             "FELTRO_ENVIRONMENT": "development",
             f"FELTRO_{game.upper()}_DATABASE_URL": self.journal_url(game),
         }
-        return await self.command("replay", "--all", "--game", game, environment=environment)
+        return await self.command("replay", what, "--game", game, environment=environment)
 
 
 def _feltro(arguments: Sequence[str], environment: dict[str, str]) -> tuple[int, str]:

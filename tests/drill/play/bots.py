@@ -22,7 +22,7 @@ LOOKS_AFTER_S = 2.0
 PAUSES_S = (0.05, 0.4)
 # The player is not seated any more, or not yet.
 _ENTER_AGAIN = frozenset({"NOT_SEATED", "SESSION_ENDED", "SESSION_ENDING", "SESSION_UNKNOWN"})
-_TOO_LATE = frozenset({
+TOO_LATE = frozenset({
     "BETTING_CLOSED", "NOTHING_STAKED", "TURN_OVER", "NOT_YOUR_TURN", "NOT_ON_FELT", "TABLE_DISABLED",
     # The stake of a decision went back when the owner of the table was lost; it is not made any more.
     "REQUEST_REUSED", "DECISION_ILLEGAL",
@@ -75,7 +75,7 @@ class Bot:
                 except Refused as refused:
                     if refused.reason in _ENTER_AGAIN:
                         self._table_id = self._session_id = ""
-                    elif refused.reason not in _TOO_LATE | self._game.tolerated:
+                    elif refused.reason not in TOO_LATE | self._game.tolerated:
                         raise
                     await asyncio.sleep(0.2)
         finally:
@@ -174,7 +174,7 @@ class Bot:
         try:
             await self.calls.run(command, path, body)
         except Refused as refused:
-            if refused.reason not in _TOO_LATE | self._game.tolerated:
+            if refused.reason not in TOO_LATE | self._game.tolerated:
                 raise
             return refused.reason
         return ""

@@ -12,6 +12,8 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Generic
 
+from prometheus_client import Counter, Gauge
+
 from feltro.wallet.v1 import session_pb2
 from services.kit import background
 from services.kit.table import refusals
@@ -36,6 +38,9 @@ from services.kit.table.wallet.table_wallet import TableWallet
 
 # How long an operator who declares a hand void waits for its end.
 VOID_TIMEOUT_S = 10.0
+
+_DIRECTED = Gauge("feltro_tournaments", "Tournaments that this process directs")
+_FAILURES = Counter("feltro_tournament_failures", "Tournaments that this process gave up because something failed")
 
 _log = logging.getLogger(__name__)
 
@@ -165,6 +170,7 @@ class OwnedChipTables(Generic[Bets, Outcome]):
     ) -> None:
         """Directs the tournament until it is to be handed over; hands under way stop between two decisions."""
         directing: asyncio.Task[None] | None = None
+        _DIRECTED.inc()
         try:
             self._epoch = await self._dependencies.journal.take_ownership(self.placement_id)
             await announce(self._epoch)
@@ -187,6 +193,7 @@ class OwnedChipTables(Generic[Bets, Outcome]):
             if self._failed is not None:
                 raise self._failed
         finally:
+            _DIRECTED.dec()
             self.ready.clear()
             tasks = [*self._tasks.values(), *([] if directing is None else [directing])]
             await background.cancel_and_wait(tasks)
@@ -218,6 +225,8 @@ class OwnedChipTables(Generic[Bets, Outcome]):
             self._tasks.pop(number, None)
 
     def _give_up(self, failed: BaseException) -> None:
+        if self._failed is None and not isinstance(failed, StaleOwner):
+            _FAILURES.inc()
         # That the lease is another's counts more than what came of it.
         if self._failed is None or isinstance(failed, StaleOwner):
             self._failed = failed
