@@ -180,7 +180,7 @@ class TournamentMoneyService:
                 pb.TournamentAward(
                     request_id=row.request_id,
                     transfer_id=row.transfer_no,
-                    award=_award_message(row),
+                    award=award_message(row),
                     paid_at=timestamp(row.at),
                     ticket_id=row.ticket_id or "",
                     ticket_state=ticket_pb2.TicketState.ValueType(row.ticket_state or 0),
@@ -251,7 +251,7 @@ def _settlement(field: str, value: int, allowed: set[TicketSettlement]) -> Ticke
     return TicketSettlement(value)
 
 
-def _award_message(row: Row[Any]) -> pb.Award:
+def award_message(row: Row[Any]) -> pb.Award:
     """Returns an award as it was asked for."""
     award = pb.Award(
         account_id=row.account_id,
