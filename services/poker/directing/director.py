@@ -154,6 +154,8 @@ class TournamentDirector:
         # Players whose presence is about to be written.
         self._presence: dict[str, bool] = {}
         self._has_ended = False
+        # Over, paid, and closed in the wallet.
+        self._is_closed = False
         self.ready = asyncio.Event()
 
     # -- how it stands -----------------------------------------------------------------------------------------------
@@ -172,6 +174,11 @@ class TournamentDirector:
     def has_ended(self) -> bool:
         """Whether this process directs it no more."""
         return self._has_ended
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the tournament is over for good: its tables answer no more."""
+        return self._is_closed
 
     def wake(self) -> None:
         """Looks at the clock again."""
@@ -309,6 +316,7 @@ class TournamentDirector:
         await self._do(self._nothing)
         await self._steps.join()
         await wallet.close()
+        self._is_closed = True
         await follower.close_tables()
         await self._keep_summary(closed=True)
         _log.info("a tournament is over", extra={"tournament_id": self.tournament_id})
@@ -459,10 +467,7 @@ class TournamentDirector:
             if self._course.state.phase is Phase.CANCELLED:
                 return None
             if self._course.is_over:
-                sentence = "The tournament is over, and everybody is paid."
-                raise table_refusals.TableRefused(
-                    "TOURNAMENT_OVER", sentence, tournament_id=self.tournament_id, phase=str(self._course.state.phase)
-                )
+                raise tournament_over(self.tournament_id, views.PHASES[self._course.state.phase])
             return await self._write(CancelOrdered(reason))
 
         followed = await self._do(write)
@@ -589,6 +594,15 @@ class TournamentDirector:
 def _short(*parts: str) -> str:
     """Shortens parts that together are too long for a request id."""
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
+
+
+def tournament_over(tournament_id: str, phase: int) -> table_refusals.TableRefused:
+    return table_refusals.TableRefused(
+        "TOURNAMENT_OVER",
+        "The tournament is over, and everybody is paid.",
+        tournament_id=tournament_id,
+        phase=tournament_pb2.TournamentPhase.Name(tournament_pb2.TournamentPhase.ValueType(phase)),
+    )
 
 
 def _moving() -> table_refusals.TableRefused:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from datetime import UTC
 
 from feltro.poker.v1 import tournament_pb2
@@ -19,7 +20,7 @@ from services.kit.table.server.tournaments import TournamentParts
 from services.kit.wire_format import timestamp
 from services.poker.directing import views
 from services.poker.directing.course import Course, replay
-from services.poker.directing.director import DirectorDependencies, TournamentDirector
+from services.poker.directing.director import DirectorDependencies, TournamentDirector, tournament_over
 from services.poker.tournament import specific_rules_message
 from services.poker.tournament.money.entries import Purchase
 from services.poker.tournament.refusals import REGULATION
@@ -44,10 +45,21 @@ class PokerTournaments:
         )
         self._directors: dict[str, TournamentDirector] = {}
         self._over: OrderedDict[str, Course] = OrderedDict()
+        # The phases of tournaments that nobody runs any more, as they were read last.
+        self._closed: Mapping[str, int] = {}
         self.service = TournamentService(self)
 
     async def closed(self) -> frozenset[str]:
-        return await self.parts.facts.closed()
+        self._closed = await self.parts.facts.closed()
+        return frozenset(self._closed)
+
+    def verify_not_over(self, tournament_id: str) -> None:
+        phase = self._closed.get(tournament_id)
+        director = self._directors.get(tournament_id)
+        if phase is None and director is not None and director.is_closed:
+            phase = views.PHASES[director.course.state.phase]
+        if phase is not None:
+            raise tournament_over(tournament_id, phase)
 
     def director_of(self, tournament_id: str) -> TournamentDirector:
         director = TournamentDirector(tournament_id, self.configuration_of(tournament_id), self._dependencies)
@@ -80,13 +92,7 @@ class PokerTournaments:
         self.version_of(tournament_id)
         kept = await self.parts.facts.closed_summary(tournament_id)
         if kept is not None:
-            phase = tournament_pb2.TournamentSummary.FromString(kept).phase
-            raise TableRefused(
-                "TOURNAMENT_OVER",
-                "The tournament is over, and everybody is paid.",
-                tournament_id=tournament_id,
-                phase=tournament_pb2.TournamentPhase.Name(phase),
-            )
+            raise tournament_over(tournament_id, tournament_pb2.TournamentSummary.FromString(kept).phase)
         raise TableRefused(
             "TABLE_ELSEWHERE",
             "Another process runs the tournament, or it is just changing hands: ask there, or again in a moment.",

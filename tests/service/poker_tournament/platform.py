@@ -15,11 +15,17 @@ from uuid import uuid4
 import grpc
 
 from feltro.poker.v1 import tournament_pb2, tournament_pb2_grpc, tournament_rules_pb2
-from feltro.table.v1 import types_pb2
+from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import tournament_pb2 as money_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from tests.processes.poker import HOLDEM, PokerClient, PokerProcess
-from tests.processes.wallet import WalletClient, WalletProcess, refusal_reason
+from services.kit.bus.buckets import Bucket
+from services.kit.bus.connections import player_key
+from services.kit.bus.permissions import GATEWAY
+from services.kit.bus.subjects import CONNECTIONS_BUCKET
+from tests.processes.bus import connect_bus, user_url
+from tests.processes.poker import HOLDEM, PokerClient
+from tests.processes.stacked_poker import StackedPokerProcess
+from tests.processes.wallet import WalletClient, WalletProcess, refusal_facts, refusal_reason
 
 MONEY_CENTS = 50_000
 # What takes longer hangs.
@@ -38,7 +44,7 @@ class TournamentPlatform:
     """The processes of the wallet and of poker."""
 
     wallet: WalletProcess
-    poker: PokerProcess
+    poker: StackedPokerProcess
     accounts: dict[str, str] = field(default_factory=dict)
 
     @asynccontextmanager
@@ -46,7 +52,9 @@ class TournamentPlatform:
         async with AsyncExitStack() as stack:
             wallet = await stack.enter_async_context(self.wallet.client())
             poker = await stack.enter_async_context(self.poker.client())
-            yield TournamentDriver(self, wallet, poker)
+            bus = await connect_bus(user_url(self.poker.nats_url, GATEWAY))
+            stack.push_async_callback(bus.close)
+            yield TournamentDriver(self, wallet, poker, Bucket(bus, CONNECTIONS_BUCKET, lambda: None))
 
     async def kill_and_start_again(self) -> None:
         """Kills the owner, and starts another process in its place."""
@@ -79,10 +87,13 @@ def scheduled(in_seconds: float, **chosen: object) -> tournament_rules_pb2.Tourn
 class TournamentDriver:
     """A test's clients."""
 
-    def __init__(self, platform: TournamentPlatform, wallet: WalletClient, poker: PokerClient) -> None:
+    def __init__(
+        self, platform: TournamentPlatform, wallet: WalletClient, poker: PokerClient, connections: Bucket
+    ) -> None:
         self.platform = platform
         self.wallet = wallet
         self.poker = poker
+        self._connections = connections
         self.tournaments: tournament_pb2_grpc.TournamentServiceAsyncStub = poker.tournaments
 
     # -- operators ---------------------------------------------------------------------------------------------------
@@ -130,6 +141,10 @@ class TournamentDriver:
         self.platform.accounts[player_id] = await self.wallet.open_account(player_id, cents)
         return player_id
 
+    async def connect(self, player_id: str) -> None:
+        """Says as a gateway would that the player has a connection: the player is not away when a hand begins."""
+        await self._connections.put(player_key(player_id, "g"), b"1")
+
     async def balance(self, player_id: str) -> int:
         return (await self.wallet.balance(self.platform.accounts[player_id])).free_cents
 
@@ -145,6 +160,14 @@ class TournamentDriver:
         request = tournament_pb2.UnregisterRequest(request_id=request_id or str(uuid4()), tournament_id=tournament_id)
         return await self.again(lambda: self.tournaments.Unregister(request, metadata=self.poker.player(player_id)))
 
+    async def rebuy(self, tournament_id: str, player_id: str) -> tournament_pb2.RebuyResponse:
+        request = tournament_pb2.RebuyRequest(request_id=str(uuid4()), tournament_id=tournament_id)
+        return await self.again(lambda: self.tournaments.Rebuy(request, metadata=self.poker.player(player_id)))
+
+    async def decline_rebuy(self, tournament_id: str, player_id: str) -> tournament_pb2.DeclineRebuyResponse:
+        request = tournament_pb2.DeclineRebuyRequest(tournament_id=tournament_id)
+        return await self.again(lambda: self.tournaments.DeclineRebuy(request, metadata=self.poker.player(player_id)))
+
     # -- what is seen ------------------------------------------------------------------------------------------------
 
     async def tournament(self, tournament_id: str, player_id: str = "") -> tournament_pb2.GetTournamentResponse:
@@ -156,6 +179,22 @@ class TournamentDriver:
         request = tournament_pb2.ListTournamentPlayersRequest(tournament_id=tournament_id, page_size=500)
         answer = await self.again(lambda: self.tournaments.ListTournamentPlayers(request, metadata=self.operator))
         return list(answer.players)
+
+    async def refused_table(self, tournament_id: str) -> dict[str, str]:
+        """Returns the facts of the refusal that a call to the first table of a tournament gets when it is over."""
+        player = self.poker.player("a_visitor")
+        request = table_pb2.GetTableRequest(table_id=f"{tournament_id}-t1")
+        async with asyncio.timeout(TIMEOUT_S):
+            while True:
+                try:
+                    await self.again(lambda: self.poker.tables.GetTable(request, metadata=player))
+                except grpc.aio.AioRpcError as failed:
+                    reason, facts = refusal_facts(failed)
+                    if reason != "TOURNAMENT_OVER":
+                        raise
+                    return facts
+                # It is paid, and about to be closed.
+                await asyncio.sleep(0.02)
 
     async def pool(self, tournament_id: str) -> money_pb2.GetTournamentMoneyResponse:
         request = money_pb2.GetTournamentMoneyRequest(tournament_id=tournament_id)

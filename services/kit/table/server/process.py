@@ -206,7 +206,11 @@ class GameProcess(Generic[Bets, Outcome]):
         )
 
         registry: TableRegistry[Bets, Outcome] = TableRegistry(
-            dependencies, catalogue.placement_ids, address_of, _tournament_tables(dependencies, tournaments)
+            dependencies,
+            catalogue.placement_ids,
+            address_of,
+            _tournament_tables(dependencies, tournaments),
+            (lambda _: None) if tournaments is None else tournaments.verify_not_over,
         )
         history = RoundHistory(reading)
         commands = GameCommands(

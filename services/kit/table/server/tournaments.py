@@ -46,6 +46,9 @@ class TournamentHost(Protocol):
     async def closed(self) -> frozenset[str]:
         """Returns the tournaments that are over: nobody runs them any more."""
 
+    def verify_not_over(self, tournament_id: str) -> None:
+        """Refuses a tournament that is known to be over, by this process or when `closed` was asked last."""
+
     def director_of(self, tournament_id: str) -> Director:
         """Makes the director of a tournament that this process now owns."""
 
