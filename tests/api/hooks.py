@@ -77,6 +77,7 @@ _DEPENDENT_FIELDS: dict[str, set[str]] = {
     "ComplaintService_FileComplaint": {"round_id"},
     "WalletService_ListOpenRounds": {"account_id"},
     "WalletService_ListTransactions": {"account_id"},
+    "TicketService_ListTickets": {"account_id"},
     "TableService_SetSwitch": {"table_id"},
     # The scope of the caller decides what may be left out, or set.
     "SessionService_EndSession": {"cause"},

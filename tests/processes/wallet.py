@@ -18,6 +18,7 @@ from feltro.wallet.v1 import (
     relevant_events_pb2_grpc,
     session_pb2,
     session_pb2_grpc,
+    ticket_pb2_grpc,
     tournament_pb2_grpc,
     types_pb2,
     wallet_pb2,
@@ -71,6 +72,7 @@ class WalletClient:
         self.tournaments: tournament_pb2_grpc.TournamentMoneyServiceAsyncStub = (
             tournament_pb2_grpc.TournamentMoneyServiceStub(channel)
         )
+        self.tickets: ticket_pb2_grpc.TicketServiceAsyncStub = ticket_pb2_grpc.TicketServiceStub(channel)
         self.health = health_pb2_grpc.HealthStub(channel)
         self.channel = channel
         self._issuer = issuer

@@ -30,11 +30,12 @@ NOT_RECORDS = {
     "game": {"alembic_version", "open_rounds"},
 }
 # Tables of current state, whose rows change and are never deleted. The cause of each change is recorded elsewhere:
-# of balances in `entries`, of rounds and stakes in `transfers` and in the journal, of an epoch with every round. Of a
+# of balances in `entries`, of rounds and stakes in `transfers` and in the journal, of an epoch with every round, of
+# tickets in `ticket_changes`. Of a
 # seat only its leaving is added, once, which the database makes sure of. A kept lineup moves no money: it says who sits
 # out and what is left of time banks. How a tournament stands follows from its facts.
 CURRENT_STATE = {
-    "wallet": {"accounts", "tables", "rounds", "stakes", "sessions", "complaints", "session_clock"},
+    "wallet": {"accounts", "tables", "rounds", "stakes", "tickets", "sessions", "complaints", "session_clock"},
     "game": {"kept_lineups", "placements", "seats", "tournament_summaries"},
 }
 # The bits of `pg_trigger.tgtype`.

@@ -7,7 +7,7 @@ it must, and returns violations only. Kinds and states are the numbers of `model
 
 from dataclasses import dataclass
 
-from services.wallet.audit import tournaments, transfer_shapes
+from services.wallet.audit import tickets, tournaments, transfer_shapes
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +304,8 @@ FROM accounts c WHERE c.kind = 4 AND c.free_cents <> 0 AND NOT EXISTS (
     SELECT FROM sessions s WHERE s.table_no = c.table_no AND s.account_no = c.owner_no AND s.state < 5)
 """
 
-# Operator accounts (2) and caves (4) have an owner, banks (3), caves and pools (5) a table; all of the same mode.
+# Operator accounts (2) and caves (4) have an owner; banks (3), caves, pools (5) and tickets (6) have a table. All are
+# of the same mode.
 _ACCOUNTS_BELONG = """
 SELECT format('Account %s (%s) of kind %s and mode %s is not of the same mode as its owner %s and its table %s,'
               ' or they do not exist.', a.account_no, a.account_id, a.kind, a.mode,
@@ -312,7 +313,7 @@ SELECT format('Account %s (%s) of kind %s and mode %s is not of the same mode as
 FROM accounts a
 LEFT JOIN accounts o ON o.account_no = a.owner_no AND o.kind = 1
 LEFT JOIN tables t ON t.table_no = a.table_no
-WHERE a.kind IN (2, 4) AND o.mode IS DISTINCT FROM a.mode OR a.kind IN (3, 4, 5) AND t.mode IS DISTINCT FROM a.mode
+WHERE a.kind IN (2, 4) AND o.mode IS DISTINCT FROM a.mode OR a.kind IN (3, 4, 5, 6) AND t.mode IS DISTINCT FROM a.mode
 UNION ALL
 SELECT format('Table %s (%s) names account %s as its bank, which is another''s or does not exist.',
               t.table_no, t.table_id, t.bank_no)
@@ -323,12 +324,18 @@ SELECT format('Tournament %s (%s) names account %s as its pool, which is another
               t.table_no, t.table_id, t.pool_no)
 FROM tables t LEFT JOIN accounts p ON p.account_no = t.pool_no AND p.kind = 5
 WHERE t.play = 4 AND p.table_no IS DISTINCT FROM t.table_no
+UNION ALL
+SELECT format('Tournament %s (%s) names account %s for its tickets, which is another''s or does not exist.',
+              t.table_no, t.table_id, t.tickets_no)
+FROM tables t LEFT JOIN accounts p ON p.account_no = t.tickets_no AND p.kind = 6
+WHERE t.play = 4 AND p.table_no IS DISTINCT FROM t.table_no
 """
 
 # Events are few and entries are many, so entries are looked up by transfer. A prize (1) is what came to the player or
 # the player's cave by a transfer that ended a round (5) or a hand (9) or paid stakes (10), and by those before it that
 # paid stakes of the same round; the stake is what went. In a tournament (12) it is what its awards say, refunds (3)
-# apart. A deposit (2) is what came by a transfer of kind 1, a withdrawal (3) what went by one of kind 2.
+# and tickets that lapsed at once (7) apart. A deposit (2) is what came by a transfer of kind 1, a withdrawal (3) what
+# went by one of kind 2.
 _RELEVANT_EVENTS = """
 WITH recorded AS (
     SELECT transfer_no, round_no FROM transfers WHERE transfer_no = ANY(ARRAY(SELECT transfer_no FROM relevant_events))
@@ -360,14 +367,15 @@ LEFT JOIN (
 ) m ON m.transfer_no = e.transfer_no AND m.player_no = e.account_no
 LEFT JOIN (
     SELECT transfer_no, account_no, sum(amount_cents) AS cents FROM tournament_awards
-    WHERE reason <> 3 AND transfer_no = ANY(ARRAY(SELECT transfer_no FROM relevant_events))
+    WHERE reason <> 3 AND ticket_state IS DISTINCT FROM 7
+      AND transfer_no = ANY(ARRAY(SELECT transfer_no FROM relevant_events))
     GROUP BY transfer_no, account_no
 ) w ON w.transfer_no = e.transfer_no AND w.account_no = e.account_no
 WHERE t.mode IS DISTINCT FROM 1 OR t.at <> e.at
    OR NOT CASE e.kind WHEN 1 THEN t.kind IN (5, 9, 10, 12) WHEN 2 THEN t.kind = 1 ELSE t.kind = 2 END
    OR e.amount_cents IS DISTINCT FROM CASE WHEN t.kind = 12 THEN w.cents WHEN e.kind = 3 THEN m.went ELSE m.came END
    OR (e.session_no IS NULL) <> (e.kind <> 1 OR t.kind = 12)
-   OR e.staked_cents IS DISTINCT FROM CASE e.kind WHEN 1 THEN m.went ELSE 0 END
+   OR e.staked_cents IS DISTINCT FROM CASE e.kind WHEN 1 THEN coalesce(m.went, 0) ELSE 0 END
 """
 
 _OUTBOX = """
@@ -432,6 +440,18 @@ CHECKS = (
     Check("pools", "G1", "a pool holds what was paid in and not out, and nothing when it is closed", tournaments.POOLS),
     Check("pay-ins", "G1", "what pay-ins say was moved to the pool and the bank", tournaments.PAY_INS),
     Check("awards", "G1", "what awards say was moved from the pool and the bank to players", tournaments.AWARDS),
+    Check(
+        "tickets",
+        "G1",
+        "a tickets account holds the open tickets to its tournament, and nothing when that is closed",
+        tickets.TICKETS,
+    ),
+    Check("ticket-transfers", "G1", "what changes of tickets say was moved", tickets.TRANSFERS),
+    Check(
+        "ticket-changes", "G3", "tickets stand where their changes say, each by its kind of transfer", tickets.CHANGES
+    ),
+    Check("ticket-uses", "G1", "pay-ins and awards name the tickets that they used and gave", tickets.USES),
+    Check("tickets-to-money", "G12", "no ticket is money but where the law says so", tickets.MONEY),
     Check("stakes-belong", "G4", "stakes are of the account and the table of their session", _STAKES_BELONG),
     Check("rounds-belong", "G4", "rounds are of a table", _ROUNDS_BELONG),
     Check("sessions-belong", "G9", "sessions are of a player and a table of one mode", _SESSIONS_BELONG),

@@ -1,7 +1,8 @@
 """What must be true of tournaments: pools hold what was paid in and not out, and each record says what was moved.
 
-Kinds and reasons are the numbers of `model/state.py`: a pay-in is a transfer of kind 11, a payment one of kind 12;
-pools are accounts of kind 5, banks of kind 3, players of kind 1.
+Kinds and reasons are the numbers of `model/state.py`: a pay-in is a transfer of kind 11, or 13 by ticket, a payment one
+of kind 12; pools are accounts of kind 5, open tickets of kind 6, banks of kind 3, players of kind 1. Awards with a
+ticket were paid in cash where that became converted (4) or reimbursed (5).
 """
 
 # What is paid in as a fee is the bank's, until the pay-in is given back.
@@ -35,23 +36,26 @@ SELECT format('Transfer %s (request %s) moved %s cents of account %s, %s to the 
               coalesce(t.bank, 0), t.reference, coalesce(p.prize_cents + p.bounty_cents, 0), coalesce(p.fee_cents, 0),
               p.account_no, p.table_no)
 FROM (
-    SELECT transfer_no, min(t.request_id) AS request_id, min(t.reference) AS reference,
-           min(e.account_no) FILTER (WHERE a.kind = 1) AS payer_no,
-           -sum(e.amount_cents) FILTER (WHERE a.kind = 1) AS price,
+    SELECT transfer_no, min(t.request_id) AS request_id, min(t.reference) AS reference, min(t.kind) = 13 AS by_ticket,
+           min(e.account_no) FILTER (WHERE a.kind IN (1, 6)) AS payer_no,
+           -sum(e.amount_cents) FILTER (WHERE a.kind IN (1, 6)) AS price,
            sum(e.amount_cents) FILTER (WHERE a.kind = 5) AS pool,
            coalesce(sum(e.amount_cents) FILTER (WHERE a.kind = 3), 0) AS bank,
            min(a.table_no) FILTER (WHERE a.kind = 5) AS pool_table_no
     FROM transfers t JOIN entries e USING (transfer_no) JOIN accounts a USING (account_no)
-    WHERE t.kind = 11 GROUP BY transfer_no
+    WHERE t.kind IN (11, 13) GROUP BY transfer_no
 ) t FULL JOIN tournament_pay_ins p USING (transfer_no)
 LEFT JOIN tables b ON b.table_no = p.table_no
 WHERE t.price IS DISTINCT FROM p.prize_cents + p.bounty_cents + p.fee_cents
    OR t.pool IS DISTINCT FROM p.prize_cents + p.bounty_cents OR t.bank IS DISTINCT FROM p.fee_cents
-   OR t.payer_no IS DISTINCT FROM p.account_no OR t.pool_table_no IS DISTINCT FROM p.table_no
+   OR t.by_ticket IS DISTINCT FROM (p.ticket_no IS NOT NULL)
+   OR t.payer_no IS DISTINCT FROM CASE WHEN t.by_ticket THEN b.tickets_no ELSE p.account_no END
+   OR t.pool_table_no IS DISTINCT FROM p.table_no
    OR b.table_id IS DISTINCT FROM t.reference
 """
 
-# Per payment and player; per payment, what came from the pool and from the bank; of every refund, what it gives back.
+# Per payment and player, the cash; per payment, what came from the pool and from the bank; of every refund, what it
+# gives back. What tickets of other tournaments and their banks got is for `ticket-transfers` to compare.
 AWARDS = """
 SELECT format('Transfer %s, account %s: it paid %s cents, its awards say %s.',
               transfer_no, account_no, coalesce(t.paid, 0), coalesce(w.cents, 0))
@@ -60,7 +64,8 @@ FROM (
     FROM transfers t JOIN entries e USING (transfer_no) JOIN accounts a USING (account_no)
     WHERE t.kind = 12 AND a.kind = 1 GROUP BY transfer_no, account_no
 ) t FULL JOIN (
-    SELECT transfer_no, account_no, sum(amount_cents) AS cents FROM tournament_awards GROUP BY transfer_no, account_no
+    SELECT transfer_no, account_no, sum(amount_cents) AS cents FROM tournament_awards
+    WHERE ticket_state IS NULL OR ticket_state IN (4, 5) GROUP BY transfer_no, account_no
 ) w USING (transfer_no, account_no)
 WHERE t.paid IS DISTINCT FROM w.cents
 UNION ALL
@@ -71,8 +76,9 @@ SELECT format('Transfer %s (request %s) took %s cents from pools and %s from ban
 FROM (
     SELECT transfer_no, min(t.request_id) AS request_id, min(t.reference) AS reference,
            coalesce(-sum(e.amount_cents) FILTER (WHERE a.kind = 5), 0) AS pool,
-           coalesce(-sum(e.amount_cents) FILTER (WHERE a.kind = 3), 0) AS bank,
-           min(a.table_no) AS first_table, max(a.table_no) AS last_table
+           coalesce(-sum(e.amount_cents) FILTER (WHERE a.kind = 3 AND e.amount_cents < 0), 0) AS bank,
+           min(a.table_no) FILTER (WHERE e.amount_cents < 0) AS first_table,
+           max(a.table_no) FILTER (WHERE e.amount_cents < 0) AS last_table
     FROM transfers t JOIN entries e USING (transfer_no) JOIN accounts a USING (account_no)
     WHERE t.kind = 12 GROUP BY transfer_no
 ) t FULL JOIN (

@@ -39,11 +39,12 @@ _OPERATOR_GETS, _OPERATOR_GIVES = _sides(AccountKind.OPERATOR)
 _BANK_GETS, _BANK_GIVES = _sides(AccountKind.BANK)
 _CAVE_GETS, _CAVE_GIVES = _sides(AccountKind.CAVE)
 _POOL_GETS, _POOL_GIVES = _sides(AccountKind.POOL)
+_TICKETS_GET, _TICKETS_GIVE = _sides(AccountKind.TICKETS)
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of transfers of one kind. With `one_player` all accounts are one player's, banks and pools excepted."""
+    """The shape of transfers of one kind. With `one_player` all accounts are one player's, those of tables excepted."""
 
     kind: TransferKind
     name: str
@@ -51,6 +52,8 @@ class Shape:
     optional: Sequence[Side] = ()
     one_player: bool = False
     in_round: bool = False
+    # Tickets are for another tournament than the one that awards them.
+    joins_tables: bool = False
 
     @property
     def required_bits(self) -> int:
@@ -63,7 +66,7 @@ class Shape:
     @property
     def description(self) -> str:
         may = f", and may move {', '.join(side.label for side in self.optional)}" if self.optional else ""
-        return f"{self.name} moves {', '.join(side.label for side in self.required)}{may}"
+        return f"{self.name} moves {', '.join(side.label for side in self.required) or 'something'}{may}"
 
 
 # What is required where stakes are paid, and what else may move.
@@ -87,15 +90,31 @@ SHAPES = (
     Shape(TransferKind.STAKES_PAID, "a payment of stakes", *_PAYMENT, in_round=True),
     # The bank gets the fee. `pay-ins` and `awards` check how much each side gets, and in which tournament.
     Shape(TransferKind.TOURNAMENT_PAID_IN, "a pay-in", (_PLAYER_GIVES, _POOL_GETS), (_BANK_GETS,), one_player=True),
-    # The bank gives fees back, and adds to guaranteed prizes and to cancellations.
-    Shape(TransferKind.TOURNAMENT_PAID_OUT, "a payment of a tournament", (_PLAYER_GETS,), (_POOL_GIVES, _BANK_GIVES)),
+    # The bank gives fees back, and adds to guaranteed prizes and to cancellations. A prize may be a ticket: its value
+    # goes to the tickets of another tournament, or to its bank if the ticket is void, as `ticket-transfers` checks.
+    Shape(
+        TransferKind.TOURNAMENT_PAID_OUT,
+        "a payment of a tournament",
+        (),
+        (_PLAYER_GETS, _POOL_GIVES, _BANK_GIVES, _TICKETS_GET, _BANK_GETS),
+        joins_tables=True,
+    ),
+    Shape(TransferKind.TICKET_USED, "a pay-in by ticket", (_TICKETS_GIVE, _POOL_GETS), (_BANK_GETS,)),
+    # Reimbursed, lapsed, or replaced by tickets to another tournament.
+    Shape(
+        TransferKind.TICKETS_SETTLED,
+        "a settlement of tickets",
+        (_TICKETS_GIVE,),
+        (_PLAYER_GETS, _BANK_GETS, _TICKETS_GET),
+        joins_tables=True,
+    ),
 )
 
 _EVERY_SIDE = [Side(account, pocket, out) for account in AccountKind for pocket in Pocket for out in (False, True)]
 _MOVED_LABELS = ", ".join(f"CASE WHEN moved & {side.bit} <> 0 THEN '{side.label}' END" for side in _EVERY_SIDE)
 _SHAPE_ROWS = ", ".join(
     f"({s.kind.value}, '{s.name}', '{s.description}', {s.required_bits}, {s.allowed_bits},"
-    f" {s.one_player}, {s.in_round})"
+    f" {s.one_player}, {s.in_round}, {s.joins_tables})"
     for s in SHAPES
 )
 
@@ -109,7 +128,7 @@ FROM (
              THEN format('it moved %s, but %s', concat_ws(', ', {_MOVED_LABELS}), says) END,
         CASE WHEN one_player AND first_player <> last_player
              THEN format('it is between accounts %s and %s, two players''', first_player, last_player) END,
-        CASE WHEN least(first_table, r.table_no) <> greatest(last_table, r.table_no)
+        CASE WHEN NOT joins_tables AND least(first_table, r.table_no) <> greatest(last_table, r.table_no)
              THEN format('it joins tables %s and %s', least(first_table, r.table_no), greatest(last_table, r.table_no))
              END,
         CASE WHEN in_round AND t.round_no IS NULL THEN 'it is of no round' END,
@@ -133,7 +152,8 @@ FROM (
         GROUP BY e.transfer_no
     ) m
     JOIN transfers t USING (transfer_no)
-    JOIN (VALUES {_SHAPE_ROWS}) AS k(kind, name, says, needed, allowed, one_player, in_round) ON k.kind = t.kind
+    JOIN (VALUES {_SHAPE_ROWS}) AS k(kind, name, says, needed, allowed, one_player, in_round, joins_tables)
+        ON k.kind = t.kind
     LEFT JOIN rounds r USING (round_no)
 ) d
 WHERE differs <> ''

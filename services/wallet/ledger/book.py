@@ -4,6 +4,7 @@ Pure: no I/O, no clock. The store fills a book under the locks, the decisions ch
 and the store writes their changes.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -30,6 +31,8 @@ from services.wallet.model.state import (
     Stake,
     StakeState,
     Table,
+    Ticket,
+    TicketState,
     TransferKind,
 )
 
@@ -85,6 +88,9 @@ class Awarded:
     amount_cents: int
     # Of a refund: the transfer that had paid in what is given back.
     refunded_no: int | None
+    # The ticket that it issued or gave back, and what that became by it.
+    ticket: Ticket | None = None
+    ticket_state: TicketState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +101,16 @@ class BankPayment:
     table_no: int
     overlay_cents: int
     shortfall_cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class TicketChange:
+    """One change of a ticket, by one transfer."""
+
+    ticket: Ticket
+    number: int
+    state: TicketState
+    transfer_no: int
 
 
 def detail_bytes_of_part(part: StakeToCancel) -> int:
@@ -140,6 +156,14 @@ class Book:
     pay_ins: dict[str, PayIn] = field(default_factory=dict)
     # What the banks of tournaments that pay have added so far, by their tables.
     from_bank_cents: dict[int, int] = field(default_factory=dict)
+    # The tickets that this group may change, or that say whether a new one is an account's second: by their ids, and by
+    # account and tournament.
+    tickets: dict[str, Ticket] = field(default_factory=dict)
+    tickets_by_holder: dict[tuple[int, int], list[Ticket]] = field(default_factory=dict)
+    # The tournaments that are being settled and have more open tickets than were read.
+    tables_with_unread_tickets: set[int] = field(default_factory=set)
+    # Numbers and ids for new tickets, in the order in which they are used.
+    ticket_keys: Iterator[tuple[int, str]] = field(default_factory=lambda: iter(()))
 
     postings: list[Posting] = field(default_factory=list)
     # By number.
@@ -161,6 +185,9 @@ class Book:
     awarded: list[Awarded] = field(default_factory=list)
     bank_payments: list[BankPayment] = field(default_factory=list)
     closed_tables: list[Table] = field(default_factory=list)
+    # New tickets, each with the numbers of the tournament that awarded it and of the ticket that it replaces.
+    new_tickets: list[tuple[Ticket, int, int | None]] = field(default_factory=list)
+    ticket_changes: list[TicketChange] = field(default_factory=list)
     timestamp: Timestamp = field(init=False)
 
     def __post_init__(self) -> None:
@@ -364,6 +391,53 @@ class Book:
             raise AssertionError(f"G4: round {round_.round_id} has ended before")
         round_.state = state
         self.endings.append(RoundEnding(round_, table, transfer_no, void_reason, outcome, staked_cents, payout_cents))
+
+    # -- tickets ----------------------------------------------------------------------------------------------------
+
+    def hold_ticket(self, ticket: Ticket) -> None:
+        """Adds a ticket that was read, unless it was read before."""
+        if ticket.ticket_id not in self.tickets:
+            self.tickets[ticket.ticket_id] = ticket
+            self.tickets_by_holder.setdefault((ticket.account_no, ticket.table_no), []).append(ticket)
+
+    def issue_ticket(
+        self,
+        account_no: int,
+        target: Table,
+        value_cents: int,
+        awarded_by: Table,
+        no: int,
+        *,
+        from_freeroll: bool,
+        replaced: Ticket | None = None,
+    ) -> Ticket:
+        """Issues a ticket by a transfer; one in place of another is as that one."""
+        ticket_no, ticket_id = next(self.ticket_keys)
+        ticket = Ticket(
+            ticket_no,
+            ticket_id,
+            account_no,
+            target.no,
+            value_cents,
+            from_freeroll,
+            won=replaced is None or replaced.won,
+            state=TicketState.ISSUED,
+            changes=0,
+            awarded_by_id=awarded_by.table_id,
+            replaced_id=None if replaced is None else replaced.ticket_id,
+            issued_at=self.now,
+            changed_at=self.now,
+        )
+        self.hold_ticket(ticket)
+        self.new_tickets.append((ticket, awarded_by.no, None if replaced is None else replaced.no))
+        self.change_ticket(ticket, TicketState.ISSUED, no)
+        return ticket
+
+    def change_ticket(self, ticket: Ticket, state: TicketState, no: int) -> None:
+        """Changes the state of a ticket by a transfer, and puts that on record."""
+        ticket.state, ticket.changed_at = state, self.now
+        ticket.changes += 1
+        self.ticket_changes.append(TicketChange(ticket, ticket.changes, state, no))
 
     # -- sessions ---------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from services.wallet.model.state import AwardReason, PayInKind
+from services.wallet.model.state import AwardReason, PayInKind, TicketRefund, TicketSettlement
 
 # The number of an id that the database does not know.
 UNKNOWN = 0
@@ -174,6 +174,8 @@ class PayIn(TournamentCommand):
     prize_cents: int
     fee_cents: int
     bounty_cents: int
+    # The ticket that it is paid with.
+    ticket_id: str = ""
     account_no: int = UNKNOWN
 
 
@@ -186,6 +188,12 @@ class Award:
     amount_cents: int
     # Of a refund: the request that paid in what is given back.
     refunded_request_id: str = ""
+    # Of a refund of a pay-in by ticket.
+    ticket_refund: TicketRefund | None = None
+    # The tournament of a new ticket: of a prize that is one, or of a refund that replaces one.
+    target_id: str = ""
+    # Of a prize that is a ticket.
+    from_freeroll: bool = False
 
 
 @dataclass(slots=True)
@@ -194,8 +202,13 @@ class PayOut(TournamentCommand):
     # What comes from the bank besides the fees of refunds, each under its name.
     overlay_cents: int
     shortfall_cents: int
-    # The numbers of the accounts by their ids.
+    # The numbers of the accounts by their ids, and of the tournaments that tickets are for.
     account_nos: dict[str, int] = field(default_factory=dict)
+    target_nos: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def target_ids(self) -> set[str]:
+        return {award.target_id for award in self.awards} - {""}
 
     @property
     def from_bank_cents(self) -> int:
@@ -203,5 +216,20 @@ class PayOut(TournamentCommand):
 
 
 @dataclass(slots=True)
+class SettleTickets(TournamentCommand):
+    """Ends open tickets to a tournament."""
+
+    settlement: TicketSettlement
+    freeroll_settlement: TicketSettlement
+    # The tournament of the tickets that replace others.
+    replacement_id: str = ""
+    target_nos: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def target_ids(self) -> set[str]:
+        return {self.replacement_id} - {""}
+
+
+@dataclass(slots=True)
 class CloseTournament(TournamentCommand):
-    """Closes a tournament whose pool is empty."""
+    """Closes a tournament whose pool is empty, and to which no ticket is open."""

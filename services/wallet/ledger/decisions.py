@@ -25,6 +25,7 @@ DECISIONS: dict[type[commands.Command], Callable[[Book, Any, int], Message]] = {
     commands.TransferHand: caves.transfer_hand,
     commands.PayIn: pools.pay_in,
     commands.PayOut: pools.pay_out,
+    commands.SettleTickets: pools.settle_tickets,
     commands.CloseTournament: pools.close_tournament,
 }
 

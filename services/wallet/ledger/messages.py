@@ -2,8 +2,9 @@
 
 from typing import Protocol
 
-from feltro.wallet.v1 import types_pb2, wallet_pb2
-from services.wallet.model.state import Mode, SessionsAfterRound, SessionState
+from feltro.wallet.v1 import ticket_pb2, types_pb2, wallet_pb2
+from services.kit.wire_format import timestamp
+from services.wallet.model.state import Account, Mode, SessionsAfterRound, SessionState, Table, Ticket
 
 
 class AccountBalance(Protocol):
@@ -33,6 +34,23 @@ def fill_balance(message: types_pb2.Balance, account: AccountBalance) -> None:
     message.free_cents = account.free_cents
     message.locked_cents = account.locked_cents
     message.version = account.version
+
+
+def ticket_message(ticket: Ticket, account: Account, target: Table) -> ticket_pb2.Ticket:
+    return ticket_pb2.Ticket(
+        ticket_id=ticket.ticket_id,
+        account_id=account.account_id,
+        tournament_id=target.table_id,
+        value_cents=ticket.value_cents,
+        from_freeroll=ticket.from_freeroll,
+        won=ticket.won,
+        state=ticket_pb2.TicketState.ValueType(ticket.state),
+        awarded_by_tournament_id=ticket.awarded_by_id,
+        replaced_ticket_id=ticket.replaced_id or "",
+        issued_at=timestamp(ticket.issued_at),
+        changed_at=timestamp(ticket.changed_at),
+        mode=types_pb2.Mode.ValueType(target.mode),
+    )
 
 
 def sessions_after_round_message(after: SessionsAfterRound) -> wallet_pb2.SessionsAfterRound:

@@ -1,20 +1,29 @@
-"""Decides the transfers of tournaments: from players to the pool, and from the pool to players.
+"""Decides the transfers of tournaments: from players and tickets to the pool, and from the pool to players and tickets.
 
 The pool holds what is for prizes and bounties. Fees go to the tournament's bank at once, like the commission on a cave,
 and come back from there if a pay-in is refunded, so that the pool is at any time what the players are still to get.
 """
 
-from feltro.wallet.v1 import tournament_pb2
-from services.wallet.ledger import relevant_events
+from collections import defaultdict
+
+from feltro.wallet.v1 import ticket_pb2, tournament_pb2
+from services.wallet.ledger import relevant_events, tickets
 from services.wallet.ledger.book import Awarded, BankPayment, Book
-from services.wallet.ledger.commands import Award, CloseTournament, PayIn, PayOut, TournamentCommand
+from services.wallet.ledger.commands import Award, CloseTournament, PayIn, PayOut, SettleTickets, TournamentCommand
 from services.wallet.ledger.messages import balance_message
 from services.wallet.model import refusals, state
-from services.wallet.model.state import Account, AwardReason, Play, Table, TransferKind
+from services.wallet.model.state import (
+    Account,
+    AwardReason,
+    Play,
+    Table,
+    TicketState,
+    TransferKind,
+)
 
 
 def pay_in(book: Book, command: PayIn, no: int) -> tournament_pb2.PayInResponse:
-    """Takes the price from the free balance at once (`810/2015:21`, `810/2015:22`)."""
+    """Takes the price from the free balance at once (`810/2015:21`, `810/2015:22`), or from the ticket that pays it."""
     table, pool = _open_tournament(book, command)
     account = book.admitted_account(command.account_no, command.account_id, table)
     paid = state.PayIn(
@@ -26,13 +35,20 @@ def pay_in(book: Book, command: PayIn, no: int) -> tournament_pb2.PayInResponse:
         command.prize_cents,
         command.fee_cents,
         command.bounty_cents,
+        command.ticket_id or None,
     )
-    if account.free_cents < paid.price_cents:
+    ticket = None
+    if command.ticket_id:
+        ticket = tickets.usable_ticket(book, command, table, account, paid.price_cents)
+    elif account.free_cents < paid.price_cents:
         raise refusals.insufficient_funds(account, paid.price_cents)
 
-    kind = TransferKind.TOURNAMENT_PAID_IN
+    kind = TransferKind.TOURNAMENT_PAID_IN if ticket is None else TransferKind.TICKET_USED
     book.begin_transfer(no, kind, table.mode, reference=table.table_id)
-    book.post(account, -paid.price_cents, 0, no, kind, command)
+    if ticket is not None:
+        book.change_ticket(ticket, TicketState.USED, no)
+    payer = account if ticket is None else book.accounts[table.tickets_no or 0]
+    book.post(payer, -paid.price_cents, 0, no, kind, command)
     book.post(pool, paid.pool_cents, 0, no, kind, command)
     if paid.fee_cents:
         book.post(book.accounts[table.bank_no], paid.fee_cents, 0, no, kind, command)
@@ -48,6 +64,7 @@ def pay_out(book: Book, command: PayOut, no: int) -> tournament_pb2.PayOutRespon
     table, pool = _open_tournament(book, command)
     accounts = {award.account_id: _payable_account(book, command, award, table) for award in command.awards}
     refunded = _pay_ins_to_refund(book, command, table, accounts)
+    targets = {target_id: tickets.target_of(book, command, target_id, table) for target_id in command.target_ids}
     fees = sum(paid.fee_cents for paid in refunded.values())
     from_bank = fees + command.from_bank_cents
     from_pool = sum(award.amount_cents for award in command.awards) - from_bank
@@ -60,15 +77,14 @@ def pay_out(book: Book, command: PayOut, no: int) -> tournament_pb2.PayOutRespon
 
     kind = TransferKind.TOURNAMENT_PAID_OUT
     book.begin_transfer(no, kind, table.mode, reference=table.table_id)
-    for account_id, (total, winnings) in _sums_by_account(command).items():
-        account = accounts[account_id]
-        book.post(account, total, 0, no, kind, command)
-        relevant_events.record_prize(book, table.mode, no, account.no, None, 0, winnings)
-    if from_pool:
-        book.post(pool, -from_pool, 0, no, kind, command)
-    if from_bank:
-        book.post(book.accounts[table.bank_no], -from_bank, 0, no, kind, command)
-    _record_awards(book, command, table, no, accounts, refunded)
+    flows: tickets.Flows = defaultdict(int)
+    awarded = [_award(book, award, table, accounts, refunded, targets, no, flows) for award in command.awards]
+    book.awarded += awarded
+    flows[pool.no] -= from_pool
+    flows[table.bank_no] -= from_bank
+    tickets.post_flows(book, flows, no, kind, command)
+    for account_no, winnings in _winnings(awarded).items():
+        relevant_events.record_prize(book, table.mode, no, account_no, None, 0, winnings)
     if command.from_bank_cents:
         book.from_bank_cents[table.no] = added
         book.bank_payments.append(BankPayment(no, table.no, command.overlay_cents, command.shortfall_cents))
@@ -78,15 +94,33 @@ def pay_out(book: Book, command: PayOut, no: int) -> tournament_pb2.PayOutRespon
         pool_cents=pool.free_cents,
         fees_returned_cents=fees,
         paid_at=book.timestamp,
+        tickets=[
+            tournament_pb2.AwardedTicket(
+                award_index=index,
+                ticket_id=each.ticket.ticket_id,
+                state=ticket_pb2.TicketState.ValueType(each.ticket_state),
+            )
+            for index, each in enumerate(awarded)
+            if each.ticket is not None and each.ticket_state is not None
+        ],
     )
 
 
+def settle_tickets(book: Book, command: SettleTickets, no: int) -> tournament_pb2.SettleTicketsResponse:
+    """Ends open tickets to a tournament that is not closed."""
+    table, _ = _open_tournament(book, command)
+    return tickets.settle_tickets(book, command, no, table)
+
+
 def close_tournament(book: Book, command: CloseTournament, no: int) -> tournament_pb2.CloseTournamentResponse:
-    """Closes a tournament that owes nothing to its players; it moves no money, so that its number stays unused."""
+    """Closes a tournament that owes nothing to players and ticket holders; its number stays unused: no money moves."""
     del no
     table, pool = _open_tournament(book, command)
     if pool.free_cents:
         raise refusals.pool_not_empty(table.table_id, pool.free_cents)
+    tickets_cents = book.accounts[table.tickets_no or 0].free_cents
+    if tickets_cents:
+        raise refusals.tickets_open(table.table_id, tickets_cents)
     table.closed = True
     book.closed_tables.append(table)
     return tournament_pb2.CloseTournamentResponse(closed_at=book.timestamp)
@@ -127,33 +161,41 @@ def _pay_ins_to_refund(
             or paid.price_cents != award.amount_cents
         ):
             raise refusals.pay_in_unknown(table.table_id, award.account_id, award.refunded_request_id)
+        tickets.verify_refund(award, paid, book.tickets[paid.ticket_id] if paid.ticket_id else None, table)
         refunded[paid.request_id] = paid
     return refunded
 
 
-def _sums_by_account(command: PayOut) -> dict[str, tuple[int, int]]:
-    """Returns all that each account is paid, and how much of it are no refunds, in the order of the awards."""
-    sums: dict[str, tuple[int, int]] = {}
-    for award in command.awards:
-        total, winnings = sums.get(award.account_id, (0, 0))
-        won = 0 if award.reason is AwardReason.REFUND else award.amount_cents
-        sums[award.account_id] = total + award.amount_cents, winnings + won
-    return sums
-
-
-def _record_awards(
+def _award(
     book: Book,
-    command: PayOut,
+    award: Award,
     table: Table,
-    no: int,
     accounts: dict[str, Account],
     refunded: dict[str, state.PayIn],
-) -> None:
-    """Records each award, and that the pay-ins which it gives back are not given back again."""
-    for award in command.awards:
-        given_back = refunded.get(award.refunded_request_id)
-        if given_back is not None:
-            given_back.refunded = True
-        refunded_no = None if given_back is None else given_back.no
-        account_no = accounts[award.account_id].no
-        book.awarded.append(Awarded(no, table.no, account_no, award.reason, award.amount_cents, refunded_no))
+    targets: dict[str, Table],
+    no: int,
+    flows: tickets.Flows,
+) -> Awarded:
+    """Carries one award out: adds what it brings to each account, and that a pay-in is not given back again."""
+    account, paid = accounts[award.account_id], refunded.get(award.refunded_request_id)
+    target = targets[award.target_id] if award.target_id else None
+    ticket, ticket_state = None, None
+    if paid is not None:
+        paid.refunded = True
+    if paid is not None and paid.ticket_id:
+        ticket, ticket_state = tickets.give_back(book, award, book.tickets[paid.ticket_id], table, target, no, flows)
+    elif target is not None:
+        ticket, ticket_state = tickets.award_ticket(book, award, account, table, target, no, flows)
+    else:
+        flows[account.no] += award.amount_cents
+    refunded_no = None if paid is None else paid.no
+    return Awarded(no, table.no, account.no, award.reason, award.amount_cents, refunded_no, ticket, ticket_state)
+
+
+def _winnings(awarded: list[Awarded]) -> dict[int, int]:
+    """Returns what each account has won: neither refunds, nor tickets that lapsed at once."""
+    winnings: dict[int, int] = defaultdict(int)
+    for each in awarded:
+        if each.reason is not AwardReason.REFUND and each.ticket_state is not TicketState.EXPIRED:
+            winnings[each.account_no] += each.amount_cents
+    return winnings

@@ -5,7 +5,16 @@ from collections.abc import Iterable
 from enum import IntEnum
 
 from services.kit.refusal import Refused
-from services.wallet.model.state import EPOCH_JUMP_LIMIT, Account, Mode, RoundState, SessionState, Stake, Table
+from services.wallet.model.state import (
+    EPOCH_JUMP_LIMIT,
+    Account,
+    Mode,
+    RoundState,
+    SessionState,
+    Stake,
+    Table,
+    Ticket,
+)
 
 DOMAIN = "wallet.feltro"
 
@@ -23,8 +32,10 @@ NOT_STORED = frozenset(
         # What was paid in may arrive, and the players are still to be paid.
         "POOL_INSUFFICIENT",
         "PAY_IN_UNKNOWN",
-        # Once the rest is paid, the same request closes it.
+        "TICKET_REFUND_MISMATCH",
+        # Once the rest is paid and settled, the same request closes it.
         "POOL_NOT_EMPTY",
+        "TICKETS_OPEN",
         "REQUEST_REUSED",
         "COMPLAINT_NOT_ANSWERED",
         "COMPLAINTS_UNANSWERED",
@@ -291,6 +302,85 @@ def pay_in_unknown(table_id: str, account_id: str, refunded_request_id: str) -> 
         table_id=table_id,
         account_id=account_id,
         refunded_request_id=refunded_request_id,
+    )
+
+
+def tickets_open(table_id: str, tickets_cents: int) -> WalletRefused:
+    return WalletRefused(
+        "TICKETS_OPEN",
+        "Tickets to the tournament can still be used: settle them first.",
+        table_id=table_id,
+        tickets_cents=tickets_cents,
+    )
+
+
+def ticket_unknown(ticket_id: str) -> WalletRefused:
+    return WalletRefused("TICKET_UNKNOWN", "There is no such ticket.", ticket_id=ticket_id)
+
+
+def ticket_not_transferable(ticket_id: str, account_id: str) -> WalletRefused:
+    return WalletRefused(
+        "TICKET_NOT_TRANSFERABLE",
+        "The ticket is another player's: a won entry is neither sold nor passed on.",
+        ticket_id=ticket_id,
+        account_id=account_id,
+        rule="810/2015:28",
+    )
+
+
+def ticket_for_another_tournament(ticket_id: str, table_id: str) -> WalletRefused:
+    # Not which one: the caller may not know that tournament (G7).
+    return WalletRefused(
+        "TICKET_UNUSABLE",
+        "The ticket is for another tournament.",
+        ticket_id=ticket_id,
+        field="tournament_id",
+        table_id=table_id,
+        rule="810/2015:32",
+    )
+
+
+def ticket_of_another_value(ticket: Ticket) -> WalletRefused:
+    return WalletRefused(
+        "TICKET_UNUSABLE",
+        "The face value of the ticket is not the price.",
+        ticket_id=ticket.ticket_id,
+        field="value_cents",
+        value_cents=ticket.value_cents,
+        rule="810/2015:37",
+    )
+
+
+def ticket_not_open(ticket: Ticket) -> WalletRefused:
+    return WalletRefused(
+        "TICKET_UNUSABLE",
+        "The ticket was used, or has ended.",
+        ticket_id=ticket.ticket_id,
+        field="state",
+        state=enum_word(ticket.state),
+        rule="810/2015:28",
+    )
+
+
+def ticket_refund_differs(
+    table_id: str, account_id: str, refunded_request_id: str, sentence: str, rule: str
+) -> WalletRefused:
+    return WalletRefused(
+        "TICKET_REFUND_MISMATCH",
+        sentence,
+        table_id=table_id,
+        account_id=account_id,
+        refunded_request_id=refunded_request_id,
+        rule=rule,
+    )
+
+
+def ticket_of_another_mode(target: Table) -> WalletRefused:
+    return WalletRefused(
+        "TABLE_MISMATCH",
+        "Real and demonstration money never meet: a ticket is for a tournament of the mode of the one that awards it.",
+        table_id=target.table_id,
+        field="mode",
     )
 
 

@@ -19,6 +19,8 @@ class AccountKind(IntEnum):
     CAVE = 4
     # What the players of one tournament have paid in and not got out yet.
     POOL = 5
+    # The face values of the open tickets to one tournament.
+    TICKETS = 6
 
 
 class Mode(IntEnum):
@@ -50,6 +52,44 @@ class AwardReason(IntEnum):
     # The whole price of one pay-in, fee included.
     REFUND = 3
     CANCELLATION_SHARE = 4
+
+
+class TicketState(IntEnum):
+    """How a ticket stands (T-A-02)."""
+
+    ISSUED = 1
+    USED = 2
+    # By unregistering: it can be used again (`810/2015:25`, `810/2015:28`).
+    RETURNED = 3
+    # Cash, as a second won entry (`810/2015:29`).
+    CONVERTED = 4
+    # Cash, of a cancelled tournament (`810/2015:37`), or of one that was over when the ticket was awarded.
+    REIMBURSED = 5
+    # By a ticket to another tournament (`810/2015:30`).
+    REPLACED = 6
+    # With its tournament.
+    EXPIRED = 7
+
+
+OPEN_TICKETS = frozenset({TicketState.ISSUED, TicketState.RETURNED})
+# Those that were credited in cash.
+CASHED_TICKETS = frozenset({TicketState.CONVERTED, TicketState.REIMBURSED})
+
+
+class TicketRefund(IntEnum):
+    """How a pay-in by ticket is given back."""
+
+    RETURN = 1
+    CASH = 2
+    REPLACE = 3
+
+
+class TicketSettlement(IntEnum):
+    """What becomes of open tickets when their tournament is over."""
+
+    EXPIRE = 1
+    REIMBURSE = 2
+    REPLACE = 3
 
 
 # How far an epoch may be above the highest one seen. A takeover raises it by one, and a table that nobody played at for
@@ -90,6 +130,8 @@ class TransferKind(IntEnum):
     STAKES_PAID = 10
     TOURNAMENT_PAID_IN = 11
     TOURNAMENT_PAID_OUT = 12
+    TICKET_USED = 13
+    TICKETS_SETTLED = 14
 
 
 class SessionState(IntEnum):
@@ -162,8 +204,9 @@ class Table:
     policy: InactivityPolicy
     # The newest version of specific rules applied to it.
     rules_version: int = 0
-    # Of a tournament: its pool, and whether it is closed for good.
+    # Of a tournament: its pool, the account of the tickets to it, and whether it is closed for good.
     pool_no: int | None = None
+    tickets_no: int | None = None
     closed: bool = False
 
 
@@ -176,6 +219,7 @@ class TableKey(NamedTuple):
     game: str
     # Of a tournament.
     pool_no: int | None = None
+    tickets_no: int | None = None
 
 
 @dataclass(slots=True)
@@ -231,6 +275,8 @@ class PayIn:
     prize_cents: int
     fee_cents: int
     bounty_cents: int
+    # The ticket that it was paid with.
+    ticket_id: str | None = None
     refunded: bool = False
 
     @property
@@ -241,6 +287,33 @@ class PayIn:
     @property
     def price_cents(self) -> int:
         return self.pool_cents + self.fee_cents
+
+
+@dataclass(slots=True)
+class Ticket:
+    """The right of one account to enter one tournament; only changes on record move its state."""
+
+    no: int
+    ticket_id: str
+    account_no: int
+    # The tournament that it is for.
+    table_no: int
+    value_cents: int
+    from_freeroll: bool
+    won: bool
+    state: TicketState
+    # How many changes are on record, the issue included.
+    changes: int
+    # The tournament that awarded it, and the ticket in whose place it was issued.
+    awarded_by_id: str
+    replaced_id: str | None
+    issued_at: datetime
+    changed_at: datetime
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be used."""
+        return self.state in OPEN_TICKETS
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from services.wallet.server.platform_service import PlatformService
 from services.wallet.server.relevant_event_service import RelevantEventService
 from services.wallet.server.revocation_service import RevocationService
 from services.wallet.server.session_service import SessionService
+from services.wallet.server.ticket_service import TicketService
 from services.wallet.server.tournament_service import TournamentMoneyService
 from services.wallet.server.wallet_service import WalletService
 from services.wallet.sessions.clock import SessionClock
@@ -93,6 +94,7 @@ class WalletServer:
         services: list[Service] = [
             WalletService(engine, commits, clock, settings.payout_limits),
             TournamentMoneyService(engine, commits),
+            TicketService(engine),
             SessionService(engine, clock, session_clock, ended_facts),
             ComplaintService(engine, clock),
             AuditService(engine),

@@ -17,10 +17,10 @@ SELECT requests.digest, requests.refused, requests.answer, requests.transfer_no,
 FROM requests
 LEFT JOIN transfers ON transfers.transfer_no = requests.transfer_no
 LEFT JOIN rounds ON rounds.round_no = transfers.round_no
--- A transfer of a tournament (11, 12) is of no round: its reference is the tournament.
+-- A transfer of a tournament (11 to 14) is of no round: its reference is the tournament.
 LEFT JOIN tables ON tables.table_no = coalesce(
     rounds.table_no,
-    (SELECT of.table_no FROM tables AS of WHERE transfers.kind IN (11, 12) AND of.table_id = transfers.reference))
+    (SELECT of.table_no FROM tables AS of WHERE transfers.kind BETWEEN 11 AND 14 AND of.table_id = transfers.reference))
 WHERE requests.request_id = :request_id
 """)
 _PLACED = text("SELECT account_no, placed_cents, detail FROM stakes WHERE stake_no = :transfer_no")
@@ -58,6 +58,8 @@ _WHOLE_ANSWERS = {
     TransferKind.BUY_IN: "bought_in",
     TransferKind.TOURNAMENT_PAID_IN: "paid_in",
     TransferKind.TOURNAMENT_PAID_OUT: "paid_out",
+    TransferKind.TICKET_USED: "paid_in",
+    TransferKind.TICKETS_SETTLED: "settled_tickets",
 }
 
 

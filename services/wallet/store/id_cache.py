@@ -20,6 +20,7 @@ from services.wallet.ledger.commands import (
     PayOut,
     PlaceStake,
     SettleRound,
+    SettleTickets,
     TableCommand,
     TransferHand,
 )
@@ -29,7 +30,9 @@ from services.wallet.model.state import AccountKey, CaveKey, Play, SessionKey, T
 # Beyond this many ids of one kind all of them are dropped and read again (G11).
 CACHED_IDS_LIMIT = 200_000
 
-_TABLES = "SELECT table_id, table_no, bank_no, play, game, pool_no FROM tables WHERE table_id = ANY($1::text[])"
+_TABLES = """
+SELECT table_id, table_no, bank_no, play, game, pool_no, tickets_no FROM tables WHERE table_id = ANY($1::text[])
+"""
 _ACCOUNTS = """
 SELECT player.account_id::text, player.account_no, books.account_no
 FROM accounts player JOIN accounts books ON books.owner_no = player.account_no AND books.kind = 2
@@ -113,7 +116,7 @@ class IdCache:
         committed, and a lost commit leaves nothing in the cache.
         """
         resolved, cached = ResolvedIds(), self._cached
-        table_ids = {c.table_id for c in commands if isinstance(c, TableCommand)}
+        table_ids = {i for c in commands for i in _table_ids(c)}
         resolved.tables = await _resolve(cached.tables, table_ids, lambda texts: _read_tables(connection, texts))
         account_ids = {i for c in commands for i in _account_ids(c)}
         resolved.accounts = await _resolve(
@@ -175,8 +178,8 @@ def _add(cached: dict[IdT, NumberT], found: dict[IdT, NumberT]) -> None:
 async def _read_tables(connection: DirectConnection, texts: Collection[str]) -> dict[str, TableKey]:
     rows = await connection.fetch(_TABLES, list(texts))
     return {
-        table_id: TableKey(no, bank_no, Play(play), game, pool_no)
-        for table_id, no, bank_no, play, game, pool_no in rows
+        table_id: TableKey(no, bank_no, Play(play), game, pool_no, tickets_no)
+        for table_id, no, bank_no, play, game, pool_no, tickets_no in rows
     }
 
 
@@ -207,6 +210,8 @@ def _write_numbers(command: Command, resolved: ResolvedIds) -> None:
     if isinstance(command, TableCommand):
         table = resolved.tables.get(command.table_id)
         command.table_no = UNKNOWN if table is None else table.no
+    if isinstance(command, PayOut | SettleTickets):
+        command.target_nos = {i: resolved.tables[i].no for i in command.target_ids if i in resolved.tables}
     if isinstance(command, PlaceStake | BuyIn | CashOut):
         account, session = resolved.accounts.get(command.account_id), resolved.sessions.get(command.session_id)
         command.account_no = UNKNOWN if account is None else account.no
@@ -217,6 +222,11 @@ def _write_numbers(command: Command, resolved: ResolvedIds) -> None:
         command.account_nos = {i: _account_no(i, resolved) for i in _account_ids(command)}
     elif isinstance(command, CashCommand):
         command.account_no, command.operator_account_no = resolved.accounts.get(command.account_id, (UNKNOWN, UNKNOWN))
+
+
+def _table_ids(command: Command) -> list[str]:
+    targets = command.target_ids if isinstance(command, PayOut | SettleTickets) else ()
+    return [command.table_id, *targets] if isinstance(command, TableCommand) else []
 
 
 def _account_no(account_id: str, resolved: ResolvedIds) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from feltro.wallet.v1 import events_pb2, types_pb2
 from services.kit.wire_format import embedded
 from services.wallet.ledger.book import Book, Movement
-from services.wallet.ledger.messages import balance_message
+from services.wallet.ledger.messages import balance_message, ticket_message
 from services.wallet.model.state import Account, AccountKind, TransferKind
 from services.wallet.outbox.facts import TRANSFERS_SUBJECT, Fact, player_subject, rounds_subject
 
@@ -19,14 +19,21 @@ _BALANCE_CHANGED_TRANSACTIONS = 2
 _TRANSFERS_MADE_TRANSACTIONS = 1
 
 
-_OF_TOURNAMENTS = frozenset({TransferKind.TOURNAMENT_PAID_IN, TransferKind.TOURNAMENT_PAID_OUT})
+_OF_TOURNAMENTS = frozenset(
+    {
+        TransferKind.TOURNAMENT_PAID_IN,
+        TransferKind.TOURNAMENT_PAID_OUT,
+        TransferKind.TICKET_USED,
+        TransferKind.TICKETS_SETTLED,
+    }
+)
 
 
 def facts_of_book(book: Book) -> list[Fact]:
     """Returns every fact of a transaction, in the order of publication."""
     # A movement is encoded once for the two messages that carry it.
     encoded = [(movement, _transaction(book, movement).SerializeToString()) for movement in book.movements]
-    return [*_balances(book, encoded), *_transfers(encoded), *_rounds(book)]
+    return [*_balances(book, encoded), *_tickets(book), *_transfers(encoded), *_rounds(book)]
 
 
 def _transaction(book: Book, movement: Movement) -> types_pb2.Transaction:
@@ -79,6 +86,15 @@ def _balances(book: Book, encoded: list[tuple[Movement, bytes]]) -> Iterator[Fac
         transactions.append(embedded(_BALANCE_CHANGED_BALANCE, balance_message(account).SerializeToString()))
         payload = at + embedded(_PLAYER_FACT_BALANCE_CHANGED, b"".join(transactions))
         yield Fact(player_subject(account.player_id or ""), payload, traces.get(account_no, ""))
+
+
+def _tickets(book: Book) -> Iterator[Fact]:
+    """Yields the last state of each ticket that has changed."""
+    for ticket in {change.ticket.no: change.ticket for change in book.ticket_changes}.values():
+        account, target = book.accounts[ticket.account_no], book.tables[ticket.table_no]
+        changed = events_pb2.TicketChanged(ticket=ticket_message(ticket, account, target))
+        fact = events_pb2.PlayerFact(at=book.timestamp, ticket_changed=changed)
+        yield Fact(player_subject(account.player_id or ""), fact.SerializeToString())
 
 
 def _transfers(encoded: list[tuple[Movement, bytes]]) -> Iterator[Fact]:

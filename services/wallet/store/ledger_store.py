@@ -10,7 +10,7 @@ its beginning. Neither lock covers a request id that arrives twice at once in tw
 and the group is tried again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import asyncpg
@@ -31,6 +31,7 @@ from services.wallet.ledger.commands import (
     PlaceStake,
     RoundEndCommand,
     SettleRound,
+    SettleTickets,
     TableCommand,
     TournamentCommand,
     TransferHand,
@@ -61,12 +62,13 @@ from services.wallet.store.groups import Group, Lookup, decide_group
 from services.wallet.store.id_cache import IdCache, ResolvedIds, StaleIds
 from services.wallet.store.ledger_rows import columns
 from services.wallet.store.write_cache import WriteCache
+from services.wallet.tickets import rows as ticket_rows
 
 # Tables first, then accounts: a row holds either, and NULL for the other.
 _LOCK = f"""
 WITH locked_tables AS MATERIALIZED (
     SELECT table_no, table_id, game, regulation, mode, play, epoch, bank_no,
-           pool_no, closed_at IS NOT NULL AS closed, {POLICY_COLUMNS}
+           pool_no, tickets_no, closed_at IS NOT NULL AS closed, {POLICY_COLUMNS}
     FROM tables WHERE table_no = ANY($1::bigint[]) ORDER BY table_no FOR NO KEY UPDATE
 ), locked_accounts AS MATERIALIZED (
     SELECT account_no, account_id::text, kind, mode, player_id, owner_no, table_no,
@@ -77,7 +79,7 @@ WITH locked_tables AS MATERIALIZED (
 )
 SELECT * FROM locked_tables FULL JOIN locked_accounts ON false
 """
-_TABLE_COLUMNS = 16
+_TABLE_COLUMNS = 17
 _STAKES = """
 SELECT stake_no, stake_id, stakes.round_no, account_no, session_no, placed_cents, cancelled_cents, payout_cents,
        stakes.state, largest_payout_cents, paid_transfer_no
@@ -160,6 +162,7 @@ class LedgerStore:
             group = Group(commands, self._new_book(commands), resolved)
             await self._lock(connection, group)
             await tournaments.read_for_payments(connection, group.book, commands)
+            await ticket_rows.read_for_commands(connection, group.book, commands)
             spare_numbers = await self._look_up(connection, group)
             answers = decide_group(group)
             await self._write(connection, group)
@@ -204,13 +207,16 @@ class LedgerStore:
         return answers
 
     async def _lock(self, connection: DirectConnection, group: Group) -> None:
-        """Takes all locks by one statement, unless stakes must be read first to know the accounts."""
-        table_nos = sorted({c.table_no for c in group.commands if isinstance(c, TableCommand) and c.table_no})
+        """Takes all locks by one statement, unless stakes or tickets must be read first to know the accounts."""
+        # Tickets are changed under the lock of the tournament that they are for.
+        table_nos = sorted({no for c in group.commands for no in _tables_of(c)})
         ending = [c for c in group.commands if isinstance(c, CancelStakes | PayStakes | RoundEndCommand | CashOut)]
-        if ending:
+        settling = [c for c in group.commands if isinstance(c, SettleTickets)]
+        if ending or settling:
             await self._lock_rows(connection, group.book, table_nos, [])
             await self._read_ends(connection, group, ending)
             await self._ids.resolve_caves(connection, group.resolved, ending)
+            await ticket_rows.read_open(connection, group.book, settling)
             table_nos = []
         await self._lock_rows(connection, group.book, table_nos, _accounts_of(group))
         if group.resolved.caves.keys() - group.book.caves.keys():
@@ -329,6 +335,8 @@ class LedgerStore:
         if book.endings:
             ends = [(e.round.no, e.round.state, e.transfer_no, e.void_reason, e.outcome) for e in book.endings]
             await connection.fetch(_END_ROUNDS, book.now, *columns(ends, 5))
+        # Before the pay-ins and awards that name new tickets by their numbers.
+        await ticket_rows.write(connection, book)
         await tournaments.write(connection, book)
         if book.relevant_events:
             await relevant_events.insert(connection, book)
@@ -350,6 +358,13 @@ def _sessions_in(command: Command, resolved: ResolvedIds) -> Iterable[SessionKey
     return [resolved.sessions[session_id] for session_id in ids if session_id in resolved.sessions]
 
 
+def _tables_of(command: Command) -> set[int]:
+    if not isinstance(command, TableCommand):
+        return set()
+    targets = command.target_nos.values() if isinstance(command, PayOut | SettleTickets) else ()
+    return {command.table_no, *targets} - {0}
+
+
 def _accounts_of(group: Group) -> list[int]:
     resolved, book = group.resolved, group.book
     nos: set[int] = set()
@@ -364,17 +379,27 @@ def _accounts_of(group: Group) -> list[int]:
             nos.add(command.account_no)
         if isinstance(command, PayOut):
             nos.update(command.account_nos.values())
-        if isinstance(command, TableCommand) and command.table_id in resolved.tables:
-            table = resolved.tables[command.table_id]
-            nos.add(table.bank_no)
-            if isinstance(command, TournamentCommand):
-                nos.add(table.pool_no or 0)
+        nos.update(_accounts_of_tables(command, resolved))
         for pair in resolved.caves_of(command):
             nos.update((pair[0], resolved.caves.get(pair, 0)))
     nos.update(stake.account_no for stake in book.stakes.values())
+    nos.update(ticket.account_no for ticket in book.tickets.values())
     nos.update(s.account_no for s in book.sessions.values() if s.state is not SessionState.ACTIVE)
     nos.discard(0)
     return sorted(nos)
+
+
+def _accounts_of_tables(command: Command, resolved: ResolvedIds) -> Iterator[int]:
+    """Yields the accounts of a command's table, and of the tournaments that its new tickets are for."""
+    if isinstance(command, TableCommand) and command.table_id in resolved.tables:
+        table = resolved.tables[command.table_id]
+        yield table.bank_no
+        if isinstance(command, TournamentCommand):
+            yield from (table.pool_no or 0, table.tickets_no or 0)
+    if isinstance(command, PayOut | SettleTickets):
+        for target_id in command.target_nos:
+            target = resolved.tables[target_id]
+            yield from (target.bank_no, target.tickets_no or 0)
 
 
 # Every account of a group and every stake of a round needs them, and calling the enumeration costs more than the rest
@@ -385,7 +410,7 @@ _MODES = {mode.value: mode for mode in Mode}
 
 
 def _table(row: Sequence[Any]) -> Table:
-    no, table_id, game, regulation, mode, play, epoch, bank_no, pool_no, closed, *policy_row = row
+    no, table_id, game, regulation, mode, play, epoch, bank_no, pool_no, tickets_no, closed, *policy_row = row
     policy = InactivityPolicy(*policy_row)
     return Table(
         no,
@@ -398,6 +423,7 @@ def _table(row: Sequence[Any]) -> Table:
         bank_no,
         policy,
         pool_no=pool_no,
+        tickets_no=tickets_no,
         closed=closed,
     )
 

@@ -23,7 +23,7 @@ SELECT entries.transfer_no, transfers.kind, transfers.at, transfers.request_id, 
        sessions.session_id::text,
        COALESCE(owner.account_id, CASE WHEN account.kind = 1 THEN account.account_id END)::text,
        tables.table_id, entries.account_no, entries.pocket, entries.before_cents, entries.amount_cents,
-       entries.after_cents, CASE WHEN transfers.kind IN (11, 12) THEN transfers.reference END
+       entries.after_cents, CASE WHEN transfers.kind BETWEEN 11 AND 14 THEN transfers.reference END
 FROM picked
 JOIN entries ON entries.account_no = picked.account_no AND entries.version = picked.version
 JOIN transfers ON transfers.transfer_no = entries.transfer_no

@@ -351,6 +351,11 @@ async def _(client: PlatformClient) -> Answer:
     return await client.rest.call("PUT", path, {"invite": True, "idle_seconds": 1}, client.operator_token)
 
 
+@provokes(WALLET, "TICKET_UNKNOWN")
+async def _(client: PlatformClient) -> Answer:
+    return await client.get(f"/v1/tickets/{UNKNOWN_ID}/changes")
+
+
 @provokes(WALLET, "COMPLAINT_UNKNOWN")
 async def _(client: PlatformClient) -> Answer:
     return await client.get("/v1/complaints/R-none")

@@ -19,6 +19,7 @@ from feltro.wallet.v1 import (
     platform_pb2,
     relevant_events_pb2,
     session_pb2,
+    ticket_pb2,
     tournament_pb2,
     wallet_pb2,
 )
@@ -288,6 +289,7 @@ _WALLET = [
         (audit_pb2, "AuditService"),
         (audit_pb2, "AuditIntakeService"),
         (tournament_pb2, "TournamentMoneyService"),
+        (ticket_pb2, "TicketService"),
     )),
 ]  # fmt: skip
 _TABLE = [table_pb2.DESCRIPTOR.services_by_name["TableService"]]

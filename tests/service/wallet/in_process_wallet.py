@@ -15,7 +15,15 @@ from google.protobuf.message import Message
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from feltro.wallet.v1 import events_pb2, relevant_events_pb2, session_pb2, tournament_pb2, types_pb2, wallet_pb2
+from feltro.wallet.v1 import (
+    events_pb2,
+    relevant_events_pb2,
+    session_pb2,
+    ticket_pb2,
+    tournament_pb2,
+    types_pb2,
+    wallet_pb2,
+)
 from services.kit.access.identity import Caller
 from services.kit.database import postgresql
 from services.wallet.model.state import PayoutLimits, RelevantEventLimits
@@ -23,6 +31,7 @@ from services.wallet.outbox.facts import Fact, player_subject, unpack
 from services.wallet.server.relevant_event_service import RelevantEventService
 from services.wallet.server.revocation_service import RevocationService
 from services.wallet.server.session_service import SessionService
+from services.wallet.server.ticket_service import TicketService
 from services.wallet.server.tournament_service import TournamentMoneyService
 from services.wallet.server.wallet_service import WalletService
 from services.wallet.sessions.clock import SessionClock, SessionClockKind
@@ -106,6 +115,7 @@ class InProcessWallet:
         self.group_commit = GroupCommit(engine, store, 2, lambda: None)
         self.wallet_service = WalletService(engine, self.group_commit, clock, payout_limits or PayoutLimits())
         self.tournament_service = TournamentMoneyService(engine, self.group_commit)
+        self.ticket_service = TicketService(engine)
         self.ended_facts = EndedSessionFacts(engine, lambda: None)
         self.session_service = SessionService(engine, clock, self.session_clock, self.ended_facts)
         self.inactivity_watch = InactivityWatch(engine, clock, self.session_clock)
@@ -290,6 +300,7 @@ class InProcessWallet:
         bounty_cents: int = 0,
         *,
         kind: tournament_pb2.PayInKind.ValueType = tournament_pb2.PAY_IN_KIND_ENTRY,
+        ticket_id: str = "",
         request_id: str = "",
         epoch: int = 1,
     ) -> str:
@@ -302,6 +313,7 @@ class InProcessWallet:
             prize_cents=prize_cents,
             fee_cents=fee_cents,
             bounty_cents=bounty_cents,
+            ticket_id=ticket_id,
         )
         await self.tournament_service.pay_in(request, GAME)
         return request.request_id
@@ -324,6 +336,35 @@ class InProcessWallet:
             shortfall_cents=shortfall_cents,
         )
         return tournament_pb2.PayOutResponse.FromString(await self.tournament_service.pay_out(request, GAME))
+
+    async def settle_tickets(
+        self,
+        table_id: str,
+        settlement: tournament_pb2.TicketSettlement.ValueType = tournament_pb2.TICKET_SETTLEMENT_EXPIRE,
+        of_freerolls: tournament_pb2.TicketSettlement.ValueType = tournament_pb2.TICKET_SETTLEMENT_EXPIRE,
+        replacement: str = "",
+        *,
+        request_id: str = "",
+        epoch: int = 1,
+    ) -> tournament_pb2.SettleTicketsResponse:
+        request = tournament_pb2.SettleTicketsRequest(
+            request_id=request_id or str(uuid4()),
+            tournament=table_ref(table_id, epoch),
+            settlement=settlement,
+            freeroll_settlement=of_freerolls,
+            replacement_tournament_id=replacement,
+        )
+        answer = await self.tournament_service.settle_tickets(request, GAME)
+        return tournament_pb2.SettleTicketsResponse.FromString(answer)
+
+    async def tickets(self, table_id: str, account_id: str = "", *, open_only: bool = False) -> list[ticket_pb2.Ticket]:
+        """Returns the tickets to a tournament, up to a page."""
+        request = ticket_pb2.ListTicketsRequest(tournament_id=table_id, account_id=account_id, open_only=open_only)
+        return list((await self.ticket_service.list_tickets(request, GAME)).tickets)
+
+    async def ticket_history(self, ticket_id: str) -> list[ticket_pb2.TicketChange]:
+        request = ticket_pb2.ListTicketChangesRequest(ticket_id=ticket_id)
+        return list((await self.ticket_service.list_ticket_changes(request, GAME)).changes)
 
     async def close_tournament(self, table_id: str, request_id: str = "") -> None:
         request = tournament_pb2.CloseTournamentRequest(

@@ -15,6 +15,7 @@ from services.wallet.model.state import (
     RelevantKind,
     RoundState,
     StakeState,
+    TicketState,
     TransferKind,
 )
 
@@ -45,13 +46,14 @@ class Player:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with its bank, and the pool of a tournament."""
+    """A table with its bank; of a tournament with its pool, and with the account of the tickets to it."""
 
     no: int
     bank_no: int
     mode: Mode
     pool_no: int = 0
     table_id: str = ""
+    tickets_no: int = 0
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,17 @@ class Session:
     session_id: UUID
     player: Player
     table: Table
+
+
+@dataclass(frozen=True)
+class WonTicket:
+    """A ticket, and its number of changes so far."""
+
+    no: int
+    player: Player
+    target: Table
+    cents: int
+    changes: int
 
 
 @dataclass(frozen=True)
@@ -105,11 +118,14 @@ class LedgerWriter:
         )
         bank_no = await self._account(AccountKind.BANK, mode, table_no=table_no)
         await self.connection.execute("UPDATE tables SET bank_no = $1 WHERE table_no = $2", bank_no, table_no)
-        pool_no = 0
+        pool_no = tickets_no = 0
         if play is Play.TOURNAMENT:
             pool_no = await self._account(AccountKind.POOL, mode, table_no=table_no)
-            await self.connection.execute("UPDATE tables SET pool_no = $1 WHERE table_no = $2", pool_no, table_no)
-        return Table(table_no, bank_no, mode, pool_no, table_id)
+            # The database itself has made the account of its tickets.
+            tickets_no = await self._number(
+                "UPDATE tables SET pool_no = $1 WHERE table_no = $2 RETURNING tickets_no", pool_no, table_no
+            )
+        return Table(table_no, bank_no, mode, pool_no, table_id, tickets_no)
 
     async def cave(self, session: Session) -> int:
         owner, table = session.player, session.table
@@ -263,14 +279,19 @@ class LedgerWriter:
         await self._end_round(round_no, RoundState.SETTLED, number)
         return number
 
-    async def pay_in(self, player: Player, tournament: Table, prize: int, fee: int, bounty: int = 0) -> int:
-        legs = [Leg(player.no, FREE, -prize - fee - bounty), Leg(tournament.pool_no, FREE, prize + bounty)]
+    async def pay_in(
+        self, player: Player, tournament: Table, prize: int, fee: int, bounty: int = 0, ticket: WonTicket | None = None
+    ) -> int:
+        payer_no, kind = player.no, TransferKind.TOURNAMENT_PAID_IN
+        if ticket is not None:
+            payer_no, kind = tournament.tickets_no, TransferKind.TICKET_USED
+        legs = [Leg(payer_no, FREE, -prize - fee - bounty), Leg(tournament.pool_no, FREE, prize + bounty)]
         legs.append(Leg(tournament.bank_no, FREE, fee))
-        number, _ = await self.transfer(
-            TransferKind.TOURNAMENT_PAID_IN, player.mode, legs, reference=tournament.table_id
-        )
+        number, _ = await self.transfer(kind, player.mode, legs, reference=tournament.table_id)
+        if ticket is not None:
+            await self.change_ticket(ticket, TicketState.USED, number)
         await self.connection.execute(
-            "INSERT INTO tournament_pay_ins VALUES ($1, $2, $3, 1, $4, $5, $6, $7)",
+            "INSERT INTO tournament_pay_ins VALUES ($1, $2, $3, 1, $4, $5, $6, $7, $8)",
             number,
             tournament.no,
             player.no,
@@ -278,6 +299,7 @@ class LedgerWriter:
             fee,
             bounty,
             AT,
+            None if ticket is None else ticket.no,
         )
         return number
 
@@ -312,6 +334,84 @@ class LedgerWriter:
                 "INSERT INTO tournament_bank_payments VALUES ($1, $2, $3, 0)", number, tournament.no, from_bank
             )
         return number
+
+    async def award_ticket(
+        self,
+        satellite: Table,
+        target: Table,
+        player: Player,
+        cents: int,
+        *,
+        freeroll: bool = False,
+        converted: bool = False,
+    ) -> tuple[WonTicket, int]:
+        """Awards a ticket out of a pool, or its value as a second entry; returns it and the transfer's number."""
+        gets_it = player.no if converted else target.tickets_no
+        legs = [Leg(satellite.pool_no, FREE, -cents), Leg(gets_it, FREE, cents)]
+        number, _ = await self.transfer(
+            TransferKind.TOURNAMENT_PAID_OUT, player.mode, legs, reference=satellite.table_id
+        )
+        states = [TicketState.ISSUED, TicketState.CONVERTED] if converted else [TicketState.ISSUED]
+        ticket = await self.issue_ticket(satellite, target, player, cents, number, states, freeroll=freeroll)
+        await self.connection.execute(
+            "INSERT INTO tournament_awards"
+            " (transfer_no, table_no, account_no, reason, amount_cents, ticket_no, ticket_state, at)"
+            " VALUES ($1, $2, $3, 1, $4, $5, $6, $7)",
+            number,
+            satellite.no,
+            player.no,
+            cents,
+            ticket.no,
+            states[-1],
+            AT,
+        )
+        return ticket, number
+
+    async def issue_ticket(
+        self,
+        awarded_by: Table,
+        target: Table,
+        player: Player,
+        cents: int,
+        transfer_no: int,
+        states: Sequence[TicketState],
+        *,
+        freeroll: bool,
+        replaced: WonTicket | None = None,
+    ) -> WonTicket:
+        """Writes a ticket and the changes by the transfer that issued it."""
+        no = await self._number(
+            "INSERT INTO tickets (ticket_id, account_no, table_no, awarded_by_no, replaced_no, value_cents,"
+            " from_freeroll, won, state, changes, issued_at, changed_at)"
+            " VALUES (uuidv7(), $1, $2, $3, $4, $5, $6, true, $7, $8, $9, $9) RETURNING ticket_no",
+            player.no,
+            target.no,
+            awarded_by.no,
+            None if replaced is None else replaced.no,
+            cents,
+            freeroll,
+            states[-1],
+            len(states),
+            AT,
+        )
+        for number, state in enumerate(states, 1):
+            await self._ticket_change(no, number, state, transfer_no)
+        return WonTicket(no, player, target, cents, len(states))
+
+    async def change_ticket(self, ticket: WonTicket, state: TicketState, transfer_no: int) -> None:
+        await self._ticket_change(ticket.no, ticket.changes + 1, state, transfer_no)
+        await self.connection.execute(
+            "UPDATE tickets SET state = $2, changes = $3, changed_at = $4 WHERE ticket_no = $1",
+            ticket.no,
+            state,
+            ticket.changes + 1,
+            AT,
+        )
+
+    async def _ticket_change(self, ticket_no: int, number: int, state: TicketState, transfer_no: int) -> None:
+        await self.connection.execute(
+            "INSERT INTO ticket_changes VALUES ($1, $2, $3, $4, $5)", ticket_no, number, state, transfer_no, AT
+        )
 
     async def relevant_event(
         self, kind: RelevantKind, transfer_no: int, player: Player, cents: int, staked_cents: int = 0,
@@ -407,6 +507,29 @@ class LedgerWriter:
 
 
 @dataclass(frozen=True)
+class SmallTickets:
+    """The numbers of the rows of tournaments that award tickets and take them."""
+
+    # It awards tickets to the next one, where the first of them is used; the last one's tickets are settled.
+    satellite: Table
+    target: Table
+    cancelled: Table
+    # Gil's used and converted ones, and Ana's open one from a freeroll.
+    used: WonTicket
+    converted: WonTicket
+    open_ticket: WonTicket
+    # Rui's reimbursed one, and Ana's from a freeroll with the one in its place.
+    reimbursed: WonTicket
+    replaced: WonTicket
+    replacement: WonTicket
+    # The transfers that awarded the first two, used the first, and settled the last.
+    award_no: int
+    conversion_no: int
+    use_no: int
+    settlement_no: int
+
+
+@dataclass(frozen=True)
 class SmallLedger:
     """The numbers of the rows that `small_ledger` writes."""
 
@@ -445,10 +568,11 @@ class SmallLedger:
     refund_no: int
     # Gil's prize, a part of it the operator's.
     prize_no: int
+    tickets: SmallTickets
 
 
 async def small_ledger(writer: LedgerWriter) -> SmallLedger:
-    """Writes three players and a guest, rounds of every state, one hand, two tournaments, and relevant events."""
+    """Writes players and a guest, rounds of every state, a hand, tournaments, tickets, and relevant events."""
     ana, rui, demo = await writer.player("ana"), await writer.player("rui"), await writer.player("ana", Mode.DEMO)
     roulette, poker = await writer.table("roulette-1"), await writer.table("poker-1", Play.POKER)
     deposit_no = await writer.deposit(ana, 10_000)
@@ -503,6 +627,7 @@ async def small_ledger(writer: LedgerWriter) -> SmallLedger:
     await writer.pay_in(gil, closed, 1_000, 100)
     await writer.pay_out(closed, gil, 1_000)
     await writer.connection.execute("UPDATE tables SET closed_at = $1 WHERE table_no = $2", AT, closed.no)
+    tickets = await _small_tickets(writer, ana, rui, gil)
     return SmallLedger(
         ana=ana,
         rui=rui,
@@ -529,4 +654,42 @@ async def small_ledger(writer: LedgerWriter) -> SmallLedger:
         pay_ins=pay_ins,
         refund_no=refund_no,
         prize_no=prize_no,
+        tickets=tickets,
+    )
+
+
+async def _small_tickets(writer: LedgerWriter, ana: Player, rui: Player, gil: Player) -> SmallTickets:
+    satellite, target, cancelled = [
+        await writer.table(table_id, Play.TOURNAMENT) for table_id in ("satellite", "monday", "tuesday")
+    ]
+    await writer.pay_in(gil, satellite, 2_000, 0)
+    used, award_no = await writer.award_ticket(satellite, target, gil, 330)
+    use_no = await writer.pay_in(gil, target, 300, 30, ticket=used)
+    converted, conversion_no = await writer.award_ticket(satellite, target, gil, 330, converted=True)
+    open_ticket, _ = await writer.award_ticket(satellite, target, ana, 330, freeroll=True)
+    reimbursed, _ = await writer.award_ticket(satellite, cancelled, rui, 220)
+    replaced, _ = await writer.award_ticket(satellite, cancelled, ana, 220, freeroll=True)
+    legs = [Leg(rui.no, FREE, 220), Leg(target.tickets_no, FREE, 220), Leg(cancelled.tickets_no, FREE, -440)]
+    settlement_no, _ = await writer.transfer(
+        TransferKind.TICKETS_SETTLED, Mode.REAL, legs, reference=cancelled.table_id
+    )
+    await writer.change_ticket(reimbursed, TicketState.REIMBURSED, settlement_no)
+    await writer.change_ticket(replaced, TicketState.REPLACED, settlement_no)
+    replacement = await writer.issue_ticket(
+        cancelled, target, ana, 220, settlement_no, [TicketState.ISSUED], freeroll=True, replaced=replaced
+    )
+    return SmallTickets(
+        satellite=satellite,
+        target=target,
+        cancelled=cancelled,
+        used=used,
+        converted=converted,
+        open_ticket=open_ticket,
+        reimbursed=reimbursed,
+        replaced=replaced,
+        replacement=replacement,
+        award_no=award_no,
+        conversion_no=conversion_no,
+        use_no=use_no,
+        settlement_no=settlement_no,
     )

@@ -1,23 +1,27 @@
-"""The wallet in memory with the pools of tournaments: the real service and the real decisions."""
+"""The wallet in memory with the pools of tournaments and tickets: the real service and the real decisions."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, cast
+from uuid import UUID
 
 from google.protobuf.message import Message
 
-from feltro.wallet.v1 import tournament_pb2, wallet_pb2
+from feltro.wallet.v1 import ticket_pb2, tournament_pb2, types_pb2, wallet_pb2
 from services.kit.clock import Clock
 from services.kit.wire_format import timestamp
 from services.wallet.ledger import commands
 from services.wallet.ledger.book import Awarded
 from services.wallet.ledger.commands import Command
-from services.wallet.model.state import AccountKind, Mode, PayIn, Play
-from services.wallet.server.tournament_service import TournamentMoneyService
+from services.wallet.ledger.messages import ticket_message
+from services.wallet.model.state import AccountKind, Mode, PayIn, Play, Ticket
+from services.wallet.server.tournament_service import TournamentMoneyService, award_message
 from tests.simulation.environment.wallet import PAGE_SIZE, InMemoryWallet, _run
 
 GAME = "poker"
@@ -47,7 +51,9 @@ class PoolWallet(InMemoryWallet):
         super().__init__(GAME, clock, lambda _: None)
         self.pay_ins: list[StoredPayIn] = []
         self.awards: list[StoredAward] = []
+        self._pay_in_requests: dict[int, str] = {}
         self.overlay_cents = self.shortfall_cents = 0
+        self.book.ticket_keys = ((no, str(UUID(int=no))) for no in itertools.count(1))
         self._tournaments = TournamentMoneyService(cast("Any", None), cast("Any", self))
 
     @cached_property
@@ -56,6 +62,12 @@ class PoolWallet(InMemoryWallet):
         return super()._methods | {
             "PayIn": (tournament_pb2.PayInRequest.FromString, lambda r: _run(service.pay_in(r, game))),
             "PayOut": (tournament_pb2.PayOutRequest.FromString, lambda r: _run(service.pay_out(r, game))),
+            "SettleTickets": (
+                tournament_pb2.SettleTicketsRequest.FromString,
+                lambda r: _run(service.settle_tickets(r, game)),
+            ),
+            "ListTickets": (ticket_pb2.ListTicketsRequest.FromString, self._list_tickets),
+            "RegisterTable": (wallet_pb2.RegisterTableRequest.FromString, self._register_table),
             "CloseTournament": (
                 tournament_pb2.CloseTournamentRequest.FromString,
                 lambda r: _run(service.close_tournament(r, game)),
@@ -70,7 +82,22 @@ class PoolWallet(InMemoryWallet):
         table = self.tables[request.table.table_id]
         if table.play is Play.TOURNAMENT and table.pool_no is None:
             table.pool_no = self._account(f"{table.table_id}-pool", AccountKind.POOL, table.mode, None).no
+            table.tickets_no = self._account(f"{table.table_id}-tickets", AccountKind.TICKETS, table.mode, None).no
         return answer
+
+    def _register_table(self, request: wallet_pb2.RegisterTableRequest) -> wallet_pb2.RegisterTableResponse:
+        """Registers a tournament to which tickets may be awarded before anybody has opened it."""
+        if request.table_id not in self.tables:
+            self._open_table(
+                wallet_pb2.OpenTableRequest(
+                    table=types_pb2.TableRef(table_id=request.table_id),
+                    game=request.game,
+                    regulation=request.regulation,
+                    mode=request.mode,
+                    play=request.play,
+                )
+            )
+        return wallet_pb2.RegisterTableResponse()
 
     def _look_up(self, command: Command) -> None:
         super()._look_up(command)
@@ -83,18 +110,22 @@ class PoolWallet(InMemoryWallet):
                 for award in command.awards
                 if award.account_id in self.accounts
             }
+        if isinstance(command, commands.PayOut | commands.SettleTickets):
+            command.target_nos = {i: self.tables[i].no for i in command.target_ids if i in self.tables}
 
     def _store(self) -> None:
         book = self.book
         requests = {answered.no: answered.request_id for answered in book.new_pay_ins}
         self.pay_ins += [StoredPayIn(paid, book.now) for paid in book.new_pay_ins]
+        self._pay_in_requests |= requests
         for awarded in book.awarded:
             request_id = requests.get(awarded.transfer_no) or self._paying_request
             self.awards.append(StoredAward(request_id, awarded, book.now))
         for payment in book.bank_payments:
             self.overlay_cents += payment.overlay_cents
             self.shortfall_cents += payment.shortfall_cents
-        for appended in (book.new_pay_ins, book.awarded, book.bank_payments, book.closed_tables):
+        written = (book.new_pay_ins, book.awarded, book.bank_payments, book.closed_tables)
+        for appended in (*written, book.new_tickets, book.ticket_changes):
             cast("list[Any]", appended).clear()
         super()._store()
 
@@ -110,6 +141,27 @@ class PoolWallet(InMemoryWallet):
 
     def balance_cents(self, player_id: str, mode: Mode = Mode.REAL) -> int:
         return self.open_account(player_id, mode).free_cents
+
+    def tickets_cents(self, tournament_id: str) -> int:
+        """What the open tickets to a tournament are worth."""
+        table = self.tables[tournament_id]
+        return self.book.accounts[table.tickets_no or 0].free_cents
+
+    def tickets_to(self, tournament_id: str) -> list[Ticket]:
+        """Returns the tickets to a tournament, oldest first."""
+        table = self.tables[tournament_id]
+        return [ticket for ticket in self.book.tickets.values() if ticket.table_no == table.no]
+
+    def _list_tickets(self, request: ticket_pb2.ListTicketsRequest) -> ticket_pb2.ListTicketsResponse:
+        table, accounts = self.tables[request.tournament_id], self.book.accounts
+        found = [
+            ticket_message(ticket, accounts[ticket.account_no], table)
+            for ticket in self.tickets_to(request.tournament_id)
+            if ticket.is_open or not request.open_only
+        ]
+        wanted = [ticket for ticket in found if request.account_id in {"", ticket.account_id}]
+        page, token = _page(wanted, request.page_token)
+        return ticket_pb2.ListTicketsResponse(tickets=page, next_page_token=token)
 
     def _money(self, request: tournament_pb2.GetTournamentMoneyRequest) -> tournament_pb2.GetTournamentMoneyResponse:
         return tournament_pb2.GetTournamentMoneyResponse(pool_cents=self.pool_cents(request.tournament_id))
@@ -132,6 +184,8 @@ class PoolWallet(InMemoryWallet):
                     bounty_cents=each.paid.bounty_cents,
                     paid_at=timestamp(each.at),
                     refunded=each.paid.refunded,
+                    ticket_id=each.paid.ticket_id or "",
+                    from_freeroll=bool(each.paid.ticket_id) and self.book.tickets[each.paid.ticket_id].from_freeroll,
                 )
                 for each in page
             ],
@@ -149,17 +203,30 @@ class PoolWallet(InMemoryWallet):
                 tournament_pb2.TournamentAward(
                     request_id=each.request_id,
                     transfer_id=each.awarded.transfer_no,
-                    award=tournament_pb2.Award(
-                        account_id=self.book.accounts[each.awarded.account_no].account_id,
-                        reason=each.awarded.reason.value,
-                        amount_cents=each.awarded.amount_cents,
-                    ),
+                    award=self._award(each.awarded),
                     paid_at=timestamp(each.at),
+                    ticket_id="" if each.awarded.ticket is None else each.awarded.ticket.ticket_id,
+                    ticket_state=ticket_pb2.TicketState.ValueType(each.awarded.ticket_state or 0),
                 )
                 for each in page
             ],
             next_page_token=token,
         )
+
+    def _award(self, awarded: Awarded) -> tournament_pb2.Award:
+        """Returns an award as it was asked for."""
+        ticket = awarded.ticket
+        row = SimpleNamespace(
+            account_id=self.book.accounts[awarded.account_no].account_id,
+            reason=awarded.reason,
+            amount_cents=awarded.amount_cents,
+            refunded_request_id=self._pay_in_requests.get(awarded.refunded_no or 0),
+            ticket_id=None if ticket is None else ticket.ticket_id,
+            ticket_state=awarded.ticket_state,
+            from_freeroll=None if ticket is None else ticket.from_freeroll,
+            target_id=None if ticket is None else self.book.tables[ticket.table_no].table_id,
+        )
+        return award_message(cast("Any", row))
 
 
 def _page(stored: list[Any], token: str) -> tuple[list[Any], str]:

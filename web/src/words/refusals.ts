@@ -130,6 +130,15 @@ const texts = dictionary<RefusalTexts>(
       MORE_CHIPS_REFUSED: "De momento não pode comprar mais fichas neste torneio. Nada lhe foi cobrado.",
       TOURNAMENT_OVER: "Este torneio já terminou, ou foi cancelado.",
       TOURNAMENT_CLOSED: "Este torneio já terminou. Nada lhe foi cobrado.",
+      TICKET_UNKNOWN: "Não tem esse bilhete. Nada lhe foi cobrado.",
+      TICKET_NOT_TRANSFERABLE:
+        "Esse bilhete é de outro jogador: uma inscrição ganha não se vende nem se transmite (810/2015, regra 28).",
+      TICKET_UNUSABLE: ({ field }) =>
+        field === "tournament_id"
+          ? "Esse bilhete é para outro torneio."
+          : field === "value_cents"
+            ? "O valor desse bilhete não é o preço da inscrição."
+            : "Esse bilhete já foi usado ou já não vale.",
       TABLE_ELSEWHERE: "Estamos a mover esta mesa para outro servidor. Tente de novo dentro de momentos.",
       TABLE_DISABLED: (facts) =>
         facts["why"]
@@ -269,6 +278,15 @@ const texts = dictionary<RefusalTexts>(
       MORE_CHIPS_REFUSED: "You cannot buy more chips in this tournament at the moment. You were not charged.",
       TOURNAMENT_OVER: "This tournament is over, or was cancelled.",
       TOURNAMENT_CLOSED: "This tournament is over. You were not charged.",
+      TICKET_UNKNOWN: "You have no such ticket. You were not charged.",
+      TICKET_NOT_TRANSFERABLE:
+        "This ticket is another player's: a won entry is neither sold nor passed on (810/2015, rule 28).",
+      TICKET_UNUSABLE: ({ field }) =>
+        field === "tournament_id"
+          ? "This ticket is for another tournament."
+          : field === "value_cents"
+            ? "The value of this ticket is not the price of the entry."
+            : "This ticket was used, or is no longer valid.",
       TABLE_ELSEWHERE: "We are moving this table to another server. Try again in a moment.",
       TABLE_DISABLED: (facts) =>
         facts["why"]
@@ -331,6 +349,8 @@ export const INTERNAL_REASONS: ReadonlySet<string> = new Set([
   "POOL_INSUFFICIENT",
   "POOL_NOT_EMPTY",
   "PAY_IN_UNKNOWN",
+  "TICKET_REFUND_MISMATCH",
+  "TICKETS_OPEN",
 ]);
 
 /** Whether there are words for a player who meets this reason. */

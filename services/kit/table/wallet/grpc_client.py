@@ -12,6 +12,8 @@ from opentelemetry.trace import SpanKind
 from feltro.wallet.v1 import (
     session_pb2,
     session_pb2_grpc,
+    ticket_pb2,
+    ticket_pb2_grpc,
     tournament_pb2,
     tournament_pb2_grpc,
     wallet_pb2,
@@ -61,6 +63,7 @@ class GrpcWallet:
         self._tournaments: tournament_pb2_grpc.TournamentMoneyServiceAsyncStub = (
             tournament_pb2_grpc.TournamentMoneyServiceStub(as_channel)
         )
+        self._tickets: ticket_pb2_grpc.TicketServiceAsyncStub = ticket_pb2_grpc.TicketServiceStub(as_channel)
         self._metadata = metadata
 
     async def _call_for_caller(self, call: Callable[..., Awaitable[_Answer]], request: object) -> _Answer:
@@ -205,6 +208,14 @@ class GrpcWallet:
 
     async def pay_out(self, request: tournament_pb2.PayOutRequest) -> tournament_pb2.PayOutResponse:
         return await self._call(self._tournaments.PayOut, request)
+
+    async def settle_tickets(
+        self, request: tournament_pb2.SettleTicketsRequest
+    ) -> tournament_pb2.SettleTicketsResponse:
+        return await self._call(self._tournaments.SettleTickets, request)
+
+    async def list_tickets(self, request: ticket_pb2.ListTicketsRequest) -> ticket_pb2.ListTicketsResponse:
+        return await self._call(self._tickets.ListTickets, request)
 
     async def close_tournament(
         self, request: tournament_pb2.CloseTournamentRequest

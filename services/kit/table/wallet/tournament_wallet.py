@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from feltro.wallet.v1 import tournament_pb2, types_pb2, wallet_pb2
+from feltro.wallet.v1 import ticket_pb2, tournament_pb2, types_pb2, wallet_pb2
 from services.kit.table.wallet.client import pages
 from services.kit.table.wallet.table_wallet import retry_for_a_while, retry_until_answered
 
@@ -29,6 +29,12 @@ class TournamentMoney(Protocol):
     async def pay_in(self, request: tournament_pb2.PayInRequest) -> tournament_pb2.PayInResponse: ...
 
     async def pay_out(self, request: tournament_pb2.PayOutRequest) -> tournament_pb2.PayOutResponse: ...
+
+    async def settle_tickets(
+        self, request: tournament_pb2.SettleTicketsRequest
+    ) -> tournament_pb2.SettleTicketsResponse: ...
+
+    async def list_tickets(self, request: ticket_pb2.ListTicketsRequest) -> ticket_pb2.ListTicketsResponse: ...
 
     async def close_tournament(
         self, request: tournament_pb2.CloseTournamentRequest
@@ -69,8 +75,9 @@ class TournamentWallet:
         kind: tournament_pb2.PayInKind.ValueType,
         price: tuple[int, int, int],
         command_digest: bytes,
+        ticket_id: str = "",
     ) -> None:
-        """Takes a price from an account, in its parts for prizes, for the operator and for bounties."""
+        """Takes a price in its parts for prizes, for the operator and for bounties: from an account, or by a ticket."""
         prize_cents, fee_cents, bounty_cents = price
         request = tournament_pb2.PayInRequest(
             request_id=request_id,
@@ -81,13 +88,14 @@ class TournamentWallet:
             fee_cents=fee_cents,
             bounty_cents=bounty_cents,
             command_digest=command_digest,
+            ticket_id=ticket_id,
         )
         await retry_until_answered(lambda: self.wallet.pay_in(request))
 
     async def pay_out(
         self, request_id: str, awards: Sequence[tournament_pb2.Award], overlay_cents: int, shortfall_cents: int
-    ) -> int:
-        """Pays awards, and returns what is in the pool afterwards."""
+    ) -> tournament_pb2.PayOutResponse:
+        """Pays awards, and returns what is in the pool afterwards and what became of tickets."""
         request = tournament_pb2.PayOutRequest(
             request_id=request_id,
             tournament=self._ref,
@@ -95,7 +103,35 @@ class TournamentWallet:
             overlay_cents=overlay_cents,
             shortfall_cents=shortfall_cents,
         )
-        return (await retry_until_answered(lambda: self.wallet.pay_out(request))).pool_cents
+        return await retry_until_answered(lambda: self.wallet.pay_out(request))
+
+    async def settle_tickets(
+        self,
+        batch: int,
+        settlement: tournament_pb2.TicketSettlement.ValueType,
+        freeroll_settlement: tournament_pb2.TicketSettlement.ValueType,
+        replacement_tournament_id: str = "",
+    ) -> tournament_pb2.SettleTicketsResponse:
+        """Ends a batch of open tickets to this tournament; the batches count from 0, and go on while more are open."""
+        request = tournament_pb2.SettleTicketsRequest(
+            request_id=f"{self._id}:tickets:{batch}",
+            tournament=self._ref,
+            settlement=settlement,
+            freeroll_settlement=freeroll_settlement,
+            replacement_tournament_id=replacement_tournament_id,
+        )
+        return await retry_until_answered(lambda: self.wallet.settle_tickets(request))
+
+    async def tickets_of(self, account_id: str) -> list[ticket_pb2.Ticket]:
+        """Returns the tickets with which an account can enter this tournament, oldest first."""
+
+        async def get_page(request: ticket_pb2.ListTicketsRequest) -> ticket_pb2.ListTicketsResponse:
+            return await retry_for_a_while(lambda: self.wallet.list_tickets(request))
+
+        request = ticket_pb2.ListTicketsRequest(
+            account_id=account_id, tournament_id=self._id, open_only=True, page_size=PAGE_SIZE
+        )
+        return [ticket async for page in pages(get_page, request) for ticket in page.tickets]
 
     async def close(self) -> None:
         """Closes a tournament whose pool is empty; one that is closed stays as it is."""

@@ -318,6 +318,222 @@ FAULTS = [
         "there is no such pay-in.",
     ),
     Fault(
+        "a ticket that is paid in cash as well",
+        "UPDATE tournament_awards SET ticket_no = NULL, ticket_state = NULL WHERE transfer_no = {tickets.award_no}",
+        "awards",
+        "Transfer {tickets.award_no}, account {gil.no}: it paid 0 cents, its awards say 330.",
+    ),
+    Fault(
+        "a pay-in by ticket that says it was in cash",
+        "UPDATE tournament_pay_ins SET ticket_no = NULL WHERE transfer_no = {tickets.use_no}",
+        "pay-ins",
+        "Transfer {tickets.use_no} (request",
+    ),
+    Fault(
+        "a ticket that paid out of the tickets to another tournament",
+        "UPDATE tables SET tickets_no = {tickets.satellite.tickets_no} WHERE table_no = {tickets.target.no}",
+        "pay-ins",
+        "moved 330 cents of account {tickets.target.tickets_no}, 300 to the pool",
+    ),
+    Fault(
+        "a tickets account that holds another amount",
+        "UPDATE accounts SET free_cents = free_cents + 5 WHERE account_no = {tickets.target.tickets_no}",
+        "tickets",
+        "The tickets account of tournament {tickets.target.no} (monday) holds 555 cents; 2 open tickets to it are"
+        " worth 550.",
+    ),
+    Fault(
+        "a ticket that is open again by hand",
+        "UPDATE tickets SET state = 3 WHERE ticket_no = {tickets.used.no}",
+        "tickets",
+        "holds 550 cents; 3 open tickets to it are worth 880.",
+    ),
+    Fault(
+        "a closed tournament with open tickets",
+        "UPDATE tables SET closed_at = now() WHERE table_no = {tickets.target.no}",
+        "tickets",
+        "2 open tickets to it are worth 550. It is closed since",
+    ),
+    Fault(
+        "a tournament that names another's tickets account",
+        "UPDATE tables SET tickets_no = {tickets.target.pool_no} WHERE table_no = {tickets.target.no}",
+        "accounts-belong",
+        "Tournament {tickets.target.no} (monday) names account {tickets.target.pool_no} for its tickets, which is"
+        " another's",
+    ),
+    Fault(
+        "a tickets account of another mode",
+        "UPDATE accounts SET mode = 2 WHERE account_no = {tickets.target.tickets_no}",
+        "accounts-belong",
+        "Account {tickets.target.tickets_no}",
+    ),
+    Fault(
+        "a tickets account below zero",
+        "ALTER TABLE accounts DROP CONSTRAINT accounts_never_below_zero;"
+        " UPDATE accounts SET free_cents = -3 WHERE account_no = {tickets.target.tickets_no}",
+        "never-below-zero",
+        "Account {tickets.target.tickets_no}",
+    ),
+    Fault(
+        "a ticket whose value is not what was moved",
+        "UPDATE tickets SET value_cents = 331 WHERE ticket_no = {tickets.open_ticket.no}",
+        "ticket-transfers",
+        "tournament {tickets.target.no}: its tickets account got 330 cents and its bank 0; the changes of tickets say"
+        " 331 and 0.",
+    ),
+    Fault(
+        "a ticket for a tournament that did not get its value",
+        "UPDATE tickets SET table_no = {tickets.cancelled.no} WHERE ticket_no = {tickets.used.no}",
+        "ticket-transfers",
+        "Transfer {tickets.award_no}, tournament {tickets.cancelled.no}: its tickets account got 0 cents and its bank"
+        " 0; the changes of"
+        " tickets say 330 and 0.",
+    ),
+    Fault(
+        "a ticket that lapsed and was reimbursed all the same",
+        "UPDATE ticket_changes SET state = 7 WHERE ticket_no = {tickets.reimbursed.no} AND number = 2;"
+        " UPDATE tickets SET state = 7 WHERE ticket_no = {tickets.reimbursed.no}",
+        "ticket-transfers",
+        "Transfer {tickets.settlement_no}, account {rui.no}: settling tickets paid it 220 cents; the changes of its"
+        " tickets say"
+        " 0.",
+    ),
+    Fault(
+        "a lapsed ticket whose value nobody got",
+        "UPDATE ticket_changes SET state = 7 WHERE ticket_no = {tickets.reimbursed.no} AND number = 2;"
+        " UPDATE tickets SET state = 7 WHERE ticket_no = {tickets.reimbursed.no}",
+        "ticket-transfers",
+        "tournament {tickets.cancelled.no}: its tickets account got -440 cents and its bank 0; the changes of tickets"
+        " say -440"
+        " and 220.",
+    ),
+    Fault(
+        "a ticket in a state that no change led to",
+        "UPDATE tickets SET state = 7 WHERE ticket_no = {tickets.open_ticket.no}",
+        "ticket-changes",
+        "Ticket {tickets.open_ticket.no} (",
+    ),
+    Fault(
+        "a change that was taken from the record",
+        "DELETE FROM ticket_changes WHERE ticket_no = {tickets.converted.no} AND number = 1",
+        "ticket-changes",
+        "Change 2 of ticket {tickets.converted.no} leads from state (none) to 4 by transfer {tickets.conversion_no}"
+        " of kind 12",
+    ),
+    Fault(
+        "a ticket that was used twice",
+        "INSERT INTO ticket_changes VALUES ({tickets.used.no}, 3, 2, {tickets.use_no}, now());"
+        " UPDATE tickets SET changes = 3 WHERE ticket_no = {tickets.used.no}",
+        "ticket-changes",
+        "Change 3 of ticket {tickets.used.no} leads from state 2 to 2 by transfer {tickets.use_no} of kind 13, for"
+        " tournament monday;",
+    ),
+    Fault(
+        "a ticket that was used after it had lapsed",
+        "UPDATE ticket_changes SET number = 3 WHERE ticket_no = {tickets.used.no} AND number = 2;"
+        " INSERT INTO ticket_changes VALUES ({tickets.used.no}, 2, 7, {tickets.use_no}, now());"
+        " UPDATE tickets SET changes = 3 WHERE ticket_no = {tickets.used.no}",
+        "ticket-changes",
+        "Change 3 of ticket {tickets.used.no} leads from state 7 to 2",
+    ),
+    Fault(
+        "a ticket that was converted long after it was won",
+        "UPDATE ticket_changes SET state = 4 WHERE ticket_no = {tickets.reimbursed.no} AND number = 2;"
+        " UPDATE tickets SET state = 4 WHERE ticket_no = {tickets.reimbursed.no}",
+        "ticket-changes",
+        "Change 2 of ticket {tickets.reimbursed.no} leads from state 1 to 4 by transfer {tickets.settlement_no} of"
+        " kind 14",
+    ),
+    Fault(
+        "a ticket that another tournament's payment issued",
+        "UPDATE transfers SET reference = 'tuesday' WHERE transfer_no = {tickets.award_no}",
+        "ticket-changes",
+        "by transfer {tickets.award_no} of kind 12, for tournament tuesday; the ticket is to monday, awarded by"
+        " satellite.",
+    ),
+    Fault(
+        "a ticket that another account has used",
+        "UPDATE tickets SET account_no = {rui.no} WHERE ticket_no = {tickets.used.no}",
+        "ticket-uses",
+        "Pay-in {tickets.use_no} is of account {gil.no}, 330 cents for tournament {tickets.target.no}; its ticket"
+        " {tickets.used.no} is of account"
+        " {rui.no}",
+    ),
+    Fault(
+        "a use without a pay-in",
+        "DELETE FROM tournament_pay_ins WHERE transfer_no = {tickets.use_no}",
+        "ticket-uses",
+        "Ticket {tickets.used.no} was used by transfer {tickets.use_no}, which is no pay-in with it.",
+    ),
+    Fault(
+        "an award of another player's ticket",
+        "UPDATE tickets SET account_no = {rui.no} WHERE ticket_no = {tickets.open_ticket.no}",
+        "ticket-uses",
+        "made ticket {tickets.open_ticket.no} of state 1; that is of account {rui.no}",
+    ),
+    Fault(
+        "a ticket that no award issued",
+        "UPDATE tournament_awards SET ticket_no = {tickets.converted.no} WHERE ticket_no = {tickets.open_ticket.no}",
+        "ticket-uses",
+        "Ticket {tickets.open_ticket.no} was issued by transfer",
+    ),
+    Fault(
+        "a replacement of another value",
+        "UPDATE tickets SET value_cents = 221 WHERE ticket_no = {tickets.replacement.no}",
+        "ticket-uses",
+        "Ticket {tickets.replacement.no} is in place of ticket {tickets.replaced.no}",
+    ),
+    Fault(
+        "a replaced ticket without another in its place",
+        "UPDATE tickets SET replaced_no = NULL WHERE ticket_no = {tickets.replacement.no}",
+        "ticket-uses",
+        "Ticket {tickets.replacement.no} was issued by transfer {tickets.settlement_no}, but no award or settlement"
+        " says so.",
+    ),
+    Fault(
+        "a ticket in place of one that was not won in a freeroll",
+        "UPDATE tickets SET from_freeroll = false WHERE ticket_no IN ({tickets.replaced.no}, {tickets.replacement.no})",
+        "ticket-uses",
+        "Ticket {tickets.replacement.no} is in place of ticket {tickets.replaced.no}",
+    ),
+    Fault(
+        "a first entry that was converted",
+        "DELETE FROM tickets WHERE ticket_no = {tickets.used.no}",
+        "tickets-to-money",
+        "Ticket {tickets.converted.no} of account {gil.no} to tournament {tickets.target.no} was converted by"
+        " transfer {tickets.conversion_no}:"
+        " the account had won no entry to it before (810/2015:29).",
+    ),
+    Fault(
+        "an entry that was converted beside one that had lapsed",
+        "UPDATE ticket_changes SET state = 7 WHERE ticket_no = {tickets.used.no} AND number = 2",
+        "tickets-to-money",
+        "the account had won no entry to it before (810/2015:29).",
+    ),
+    Fault(
+        "a conversion of a ticket from a freeroll",
+        "ALTER TABLE tickets DROP CONSTRAINT tickets_of_freerolls_are_no_money;"
+        " UPDATE tickets SET from_freeroll = true WHERE ticket_no = {tickets.converted.no}",
+        "tickets-to-money",
+        "it is from a freeroll (810/2015:30).",
+    ),
+    Fault(
+        "a ticket that was cash at once although its tournament is open",
+        "UPDATE ticket_changes SET state = 5 WHERE ticket_no = {tickets.converted.no} AND number = 2;"
+        " UPDATE tickets SET state = 5 WHERE ticket_no = {tickets.converted.no}",
+        "tickets-to-money",
+        "Ticket {tickets.converted.no} of account {gil.no} was in state 5 as soon as transfer {tickets.conversion_no}"
+        " had issued it;"
+        " tournament {tickets.target.no} is not closed.",
+    ),
+    Fault(
+        "a ticket for money to a demonstration",
+        "UPDATE tables SET mode = 2 WHERE table_no = {tickets.cancelled.no}",
+        "tickets-to-money",
+        "Ticket {tickets.reimbursed.no} of account {rui.no} (mode 1) is to tournament {tickets.cancelled.no} (mode 2,"
+        " play 4)",
+    ),
+    Fault(
         "a large prize of a tournament that says another amount",
         "UPDATE relevant_events SET amount_cents = 801 WHERE transfer_no = {prize_no}",
         "relevant-events",

@@ -374,6 +374,20 @@ async def test_every_transfer_of_the_wallet_has_its_shape(wallet_database: Walle
         )
         await wallet.pay_out("sunday", [refund, prize], overlay_cents=400)
 
+        await wallet.open_tournament("monday")
+        tickets = [
+            tournament_pb2.Award(
+                account_id=seat.account_id,
+                reason=tournament_pb2.AWARD_REASON_PRIZE,
+                amount_cents=330,
+                ticket=tournament_pb2.TicketPrize(tournament_id="monday"),
+            )
+            for seat in (ana, rui)
+        ]
+        paid = await wallet.pay_out("sunday", tickets, overlay_cents=660)
+        await wallet.pay_in("monday", ana.account_id, 300, 30, ticket_id=paid.tickets[0].ticket_id)
+        await wallet.settle_tickets("monday")
+
         async with wallet.engine.connect() as connection:
             kinds = (await connection.execute(text("SELECT DISTINCT kind FROM transfers"))).scalars().all()
         assert set(kinds) == set(TransferKind)

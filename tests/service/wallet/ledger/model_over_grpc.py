@@ -81,6 +81,17 @@ class Replica:
             return Answer(facts, reason), b"".join(detail for detail in details if isinstance(detail, bytes))
         return Answer(read(response)), response
 
+    async def send_to_tournament(self, method: str, request: Message) -> bytes:
+        """Sends a command of a tournament, which may not be refused; returns the bytes of its answer."""
+        call: grpc.aio.UnaryUnaryMultiCallable[Message, bytes] = self._channel.unary_unary(
+            f"/feltro.wallet.v1.TournamentMoneyService/{method}", request_serializer=_bytes
+        )
+        try:
+            return await call(request, metadata=self.client.game, wait_for_ready=True, timeout=_ANSWER_TIMEOUT_S)
+        except grpc.aio.AioRpcError as refused:
+            _verify_answered(refused)
+            raise
+
     async def send_many(self, orders: Sequence[PlaceStake]) -> list[tuple[Answer, bytes]]:
         """Sends stakes of one round in one call; returns the answer of each, and its bytes."""
         round_ = _round(orders[0], orders[0].round_id)

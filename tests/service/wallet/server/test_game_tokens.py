@@ -21,6 +21,7 @@ from feltro.wallet.v1 import (
     relevant_events_pb2,
     revocation_pb2,
     session_pb2,
+    ticket_pb2,
     tournament_pb2,
     types_pb2,
     wallet_pb2,
@@ -39,13 +40,14 @@ FILES = (
     audit_pb2,
     revocation_pb2,
     tournament_pb2,
+    ticket_pb2,
 )
 SERVICES: list[ServiceDescriptor] = [service for file in FILES for service in file.DESCRIPTOR.services_by_name.values()]
 # They are about no table: a player's account is found before there is a session, and the switch is that of all games.
 ABOUT_NO_TABLE = {"FindAccount", "ListPlatformSwitches"}
 # Rows that change by themselves.
 _VOLATILE = ("alembic_version", "outbox", "outbox_cursor", "session_clock")
-ROULETTE, CARDS, TOURNAMENT = "salon", "cards", "sunday"
+ROULETTE, CARDS, TOURNAMENT, SATELLITE = "salon", "cards", "sunday", "satellite"
 Metadata = tuple[tuple[str, str], ...]
 
 
@@ -68,6 +70,8 @@ class World:
     seat: Seat
     cards_seat: Seat
     stake_id: str
+    # To the tournament.
+    ticket_id: str
     round_: types_pb2.RoundRef
     stranger: Metadata
 
@@ -92,6 +96,7 @@ async def world(wallet_client: WalletClient) -> World:
     table = await client.open_table(ROULETTE)
     await client.open_table(CARDS, play=types_pb2.PLAY_POKER)
     await client.open_table(TOURNAMENT, play=types_pb2.PLAY_TOURNAMENT)
+    satellite = await client.open_table(SATELLITE, play=types_pb2.PLAY_TOURNAMENT)
     seat, cards_seat = await client.sit_down("ana", ROULETTE, 10_000), await client.sit_down("rui", CARDS, 10_000)
     round_ = types_pb2.RoundRef(round_id="salon.1", table=table)
     placed = await client.place(seat, round_, 100, "salon.1:a")
@@ -103,8 +108,18 @@ async def world(wallet_client: WalletClient) -> World:
         amount_cents=1_000,
     )
     await client.wallet.BuyIn(buy_in, metadata=client.game)
+    prize = tournament_pb2.Award(
+        account_id=seat.account_id,
+        reason=tournament_pb2.AWARD_REASON_PRIZE,
+        amount_cents=100,
+        ticket=tournament_pb2.TicketPrize(tournament_id=TOURNAMENT),
+    )
+    awarded = tournament_pb2.PayOutRequest(
+        request_id="satellite:prize", tournament=satellite, awards=[prize], overlay_cents=100
+    )
+    (won,) = (await client.tournaments.PayOut(awarded, metadata=client.game)).tickets
     stranger = client.bearer("game", "poker")
-    return World(client, client.channel, seat, cards_seat, placed.stake_id, round_, stranger)
+    return World(client, client.channel, seat, cards_seat, placed.stake_id, won.ticket_id, round_, stranger)
 
 
 def registration(table_id: str, game: str) -> wallet_pb2.RegisterTableRequest:
@@ -204,6 +219,14 @@ def requests_of(world: World) -> Mapping[str, Message]:
             ],
         ),
         "ListTournamentAwards": tournament_pb2.ListTournamentAwardsRequest(tournament_id=TOURNAMENT),
+        "ListTickets": ticket_pb2.ListTicketsRequest(tournament_id=TOURNAMENT),
+        "ListTicketChanges": ticket_pb2.ListTicketChangesRequest(ticket_id=world.ticket_id),
+        "SettleTickets": tournament_pb2.SettleTicketsRequest(
+            request_id="sunday:tickets:0",
+            tournament=tournament,
+            settlement=tournament_pb2.TICKET_SETTLEMENT_EXPIRE,
+            freeroll_settlement=tournament_pb2.TICKET_SETTLEMENT_EXPIRE,
+        ),
         "CloseTournament": tournament_pb2.CloseTournamentRequest(request_id="sunday:close", tournament=tournament),
         "StartSession": session_pb2.StartSessionRequest(
             request_id="cards:enter", account_id=seat.account_id, table_id=CARDS, device=session_pb2.Device(kind="test")

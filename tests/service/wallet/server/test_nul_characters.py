@@ -15,6 +15,7 @@ from feltro.wallet.v1 import (
     complaint_pb2,
     platform_pb2,
     session_pb2,
+    ticket_pb2,
     tournament_pb2,
     types_pb2,
     wallet_pb2,
@@ -176,6 +177,15 @@ async def test_g12_a_nul_in_any_text_of_any_command_is_refused_by_field(wallet_c
             ),
         ),
         (tournaments.PayOut, tournament_pb2.PayOutRequest(tournament=tournament, awards=[prize], overlay_cents=1)),
+        (
+            tournaments.SettleTickets,
+            tournament_pb2.SettleTicketsRequest(
+                tournament=tournament,
+                settlement=tournament_pb2.TICKET_SETTLEMENT_REIMBURSE,
+                freeroll_settlement=tournament_pb2.TICKET_SETTLEMENT_REPLACE,
+                replacement_tournament_id="c2",
+            ),
+        ),
         (tournaments.CloseTournament, tournament_pb2.CloseTournamentRequest(tournament=tournament)),
         (wallet_service.RefillDemoAccount, wallet_pb2.RefillDemoAccountRequest(player_id="demo-1", amount_cents=100)),
         (
@@ -263,6 +273,8 @@ async def test_a_nul_in_a_query_is_refused_by_field(wallet_client: WalletClient)
             tournament_pb2.GetTournamentMoneyRequest(tournament_id="c1\0"),
             "tournament_id",
         ),
+        (wallet_client.tickets.ListTickets, ticket_pb2.ListTicketsRequest(tournament_id="c1\0"), "tournament_id"),
+        (wallet_client.tickets.ListTicketChanges, ticket_pb2.ListTicketChangesRequest(ticket_id="a\0"), "ticket_id"),
     ]
     for call, request, field in queries:
         assert await answer_of(wallet_client, call, request) == f"INVALID {field}"

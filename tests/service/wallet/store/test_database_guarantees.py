@@ -13,7 +13,7 @@ import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 
-from services.wallet.model.state import Mode, TransferKind
+from services.wallet.model.state import Mode, TicketState, TransferKind
 from tests.processes.databases import connect_asyncpg
 from tests.service.wallet.ledger_writer import AT, FREE, LedgerWriter, Leg, SmallLedger, small_ledger
 
@@ -120,17 +120,116 @@ async def test_g1_a_pay_in_is_given_back_once(service: Connection, ledger: Small
         )
 
 
-async def test_a_tournament_has_one_pool(service: Connection, ledger: SmallLedger) -> None:
-    with pytest.raises(asyncpg.UniqueViolationError, match="accounts_pool"):
+@pytest.mark.parametrize(("kind", "index"), [(5, "accounts_pool"), (6, "accounts_tickets")])
+async def test_a_tournament_has_one_pool_and_one_account_of_tickets(
+    service: Connection, ledger: SmallLedger, kind: int, index: str
+) -> None:
+    with pytest.raises(asyncpg.UniqueViolationError, match=index):
         await service.execute(
-            "INSERT INTO accounts (kind, mode, table_no, opened_at) VALUES (5, 1, $1, now())", ledger.tournament.no
+            "INSERT INTO accounts (kind, mode, table_no, opened_at) VALUES ($2, 1, $1, now())",
+            ledger.tournament.no,
+            kind,
+        )
+
+
+async def test_the_database_gives_every_tournament_its_tickets_account(service: Connection) -> None:
+    """Also one that the last release opens, which knows of no tickets."""
+    opened = await service.fetchrow(
+        "INSERT INTO tables (table_id, game, regulation, mode, play, epoch, bank_no, pool_no, opened_at)"
+        " VALUES ('early', 'poker', '810/2015', 2, 4, 1, 0, 0, now()) RETURNING table_no, tickets_no"
+    )
+    assert opened is not None
+    account = await service.fetchrow("SELECT kind, mode, table_no FROM accounts WHERE account_no = $1", opened[1])
+    assert account is not None
+    assert tuple(account) == (6, 2, opened[0])
+
+
+@pytest.mark.guarantee("G12")
+@pytest.mark.rule("810/2015:30")
+@pytest.mark.parametrize("role", ["service", "owner"])
+async def test_g12_a_ticket_that_has_ended_stays_as_it_is(
+    role: str, ledger: SmallLedger, service: Connection, owner: Connection
+) -> None:
+    connection = {"service": service, "owner": owner}[role]
+    tickets = ledger.tickets
+    change = "UPDATE tickets SET changes = changes + 1, state = $2 WHERE ticket_no = $1"
+    for ended in (tickets.converted, tickets.reimbursed, tickets.replaced):
+        for state in (2, 3, 5, 7):
+            with pytest.raises(asyncpg.IntegrityConstraintViolationError, match=f"Ticket {ended.no} cannot go from"):
+                await connection.execute(change, ended.no, state)
+    # Neither is one new again, nor converted later than when it was won, nor changed without a record.
+    for state in (1, 4):
+        with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="cannot go from state 1"):
+            await connection.execute(change, tickets.open_ticket.no, state)
+    with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="cannot go from state 1"):
+        await connection.execute("UPDATE tickets SET state = 7 WHERE ticket_no = $1", tickets.open_ticket.no)
+
+
+async def test_of_whom_and_for_what_a_ticket_is_the_service_cannot_change(
+    service: Connection, ledger: SmallLedger
+) -> None:
+    for column in ("account_no", "table_no", "awarded_by_no", "value_cents", "from_freeroll", "won", "ticket_id"):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await service.execute(
+                f"UPDATE tickets SET {column} = {column} WHERE ticket_no = $1",  # noqa: S608
+                ledger.tickets.open_ticket.no,
+            )
+
+
+@pytest.mark.guarantee("G12")
+@pytest.mark.rule("810/2015:28")
+@pytest.mark.rule("810/2015:30")
+async def test_g12_no_ticket_is_open_at_a_closed_tournament_nor_money_by_a_refund_that_says_nothing(
+    service: Connection, ledger: SmallLedger
+) -> None:
+    writer, tickets = LedgerWriter(service), ledger.tickets
+    await service.execute("UPDATE accounts SET free_cents = 0 WHERE account_no = $1", tickets.target.pool_no)
+    with pytest.raises(asyncpg.IntegrityConstraintViolationError, match=r"Tickets to tournament .* are open"):
+        await service.execute("UPDATE tables SET closed_at = now() WHERE table_no = $1", tickets.target.no)
+    issued = [TicketState.ISSUED]
+    with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="no ticket to it can be open"):
+        await writer.issue_ticket(tickets.satellite, ledger.closed, ledger.ana, 5, 777, issued, freeroll=False)
+    converted = [TicketState.ISSUED, TicketState.CONVERTED]
+    with pytest.raises(asyncpg.CheckViolationError, match="tickets_of_freerolls_are_no_money"):
+        await writer.issue_ticket(tickets.satellite, tickets.target, ledger.ana, 5, 777, converted, freeroll=True)
+    with pytest.raises(asyncpg.CheckViolationError, match="tickets_for_another_tournament"):
+        await writer.issue_ticket(tickets.target, tickets.target, ledger.ana, 5, 777, issued, freeroll=True)
+    with pytest.raises(asyncpg.UniqueViolationError, match="tickets_replaced_once"):
+        await writer.issue_ticket(
+            tickets.cancelled, tickets.target, ledger.ana, 5, 777, issued, freeroll=True, replaced=tickets.replaced
+        )
+    # As the last release would give it back: in cash.
+    with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="says nothing of its ticket"):
+        await service.execute(
+            "INSERT INTO tournament_awards (transfer_no, table_no, account_no, reason, amount_cents, refunded_no, at)"
+            " VALUES (778, $1, $2, 3, 330, $3, now())",
+            tickets.target.no,
+            ledger.gil.no,
+            tickets.use_no,
+        )
+    with pytest.raises(asyncpg.CheckViolationError, match="tournament_pay_ins_by_ticket"):
+        await service.execute(
+            "INSERT INTO tournament_pay_ins VALUES (778, $1, $2, 3, 5, 0, 0, now(), $3)",
+            tickets.target.no,
+            ledger.gil.no,
+            tickets.used.no,
+        )
+    with pytest.raises(asyncpg.CheckViolationError, match="tournament_awards_with_ticket"):
+        await service.execute(
+            "INSERT INTO tournament_awards"
+            " (transfer_no, table_no, account_no, reason, amount_cents, ticket_no, ticket_state, at)"
+            " VALUES (778, $1, $2, 2, 5, $3, 1, now())",
+            tickets.satellite.no,
+            ledger.gil.no,
+            tickets.used.no,
         )
 
 
 @pytest.mark.guarantee("G2")
 @pytest.mark.parametrize("column", ["free_cents", "locked_cents"])
 async def test_g2_no_player_and_no_cave_falls_below_zero(service: Connection, ledger: SmallLedger, column: str) -> None:
-    for account_no in (ledger.ana.no, ledger.demo.no, ledger.caves[0], ledger.tournament.pool_no):
+    tables = ledger.tournament.pool_no, ledger.tickets.target.tickets_no
+    for account_no in (ledger.ana.no, ledger.demo.no, ledger.caves[0], *tables):
         with pytest.raises(asyncpg.CheckViolationError, match="accounts_never_below_zero"):
             await service.execute(f"UPDATE accounts SET {column} = -1 WHERE account_no = $1", account_no)  # noqa: S608
 
@@ -232,6 +331,7 @@ APPEND_ONLY = (
     "tournament_pay_ins",
     "tournament_awards",
     "tournament_bank_payments",
+    "ticket_changes",
 )
 
 
@@ -273,7 +373,17 @@ async def test_a_policy_change_needs_every_field_of_both_policies(service: Conne
             )
 
 
-WITHOUT_DELETE = ("accounts", "tables", "rounds", "stakes", "sessions", "complaints", "outbox_cursor", "session_clock")
+WITHOUT_DELETE = (
+    "accounts",
+    "tables",
+    "rounds",
+    "stakes",
+    "tickets",
+    "sessions",
+    "complaints",
+    "outbox_cursor",
+    "session_clock",
+)
 
 
 @pytest.mark.parametrize("table", WITHOUT_DELETE)

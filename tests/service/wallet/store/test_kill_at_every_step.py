@@ -47,6 +47,8 @@ class Case:
     one_statement: bool = False
     """One statement, a transaction of its own, does everything: there is only a before and an after."""
     tournament_id: str = ""
+    other_tournaments: tuple[str, ...] = ()
+    """Those that its tickets are for."""
 
 
 async def deposit(wallet: InProcessWallet) -> Case:
@@ -288,6 +290,96 @@ async def close_tournament(wallet: InProcessWallet) -> Case:
     return Case("close_tournament", "game", request, case.seats, tournament_id=case.tournament_id)
 
 
+async def pay_in_by_ticket(wallet: InProcessWallet) -> Case:
+    tournament_id, seats = await _ticket_holders(wallet)
+    (won, _) = await wallet.tickets(tournament_id)
+    request = tournament_pb2.PayInRequest(
+        request_id=_name(),
+        tournament=table_ref(tournament_id),
+        account_id=seats[0].account_id,
+        kind=tournament_pb2.PAY_IN_KIND_ENTRY,
+        prize_cents=600,
+        fee_cents=100,
+        bounty_cents=300,
+        ticket_id=won.ticket_id,
+    )
+    return Case("pay_in", "game", request, seats, tournament_id=tournament_id)
+
+
+async def pay_out_tickets(wallet: InProcessWallet) -> Case:
+    """Awards two tickets, of which the second is cash, returns one ticket and replaces another."""
+    tournament_id, seats = await _ticket_holders(wallet)
+    target = await wallet.open_tournament(_name())
+    entries = [
+        await wallet.pay_in(tournament_id, seat.account_id, 900, 100, ticket_id=won.ticket_id)
+        for seat, won in zip(seats, await wallet.tickets(tournament_id), strict=True)
+    ]
+    prizes = [
+        tournament_pb2.Award(
+            account_id=seats[0].account_id,
+            reason=tournament_pb2.AWARD_REASON_PRIZE,
+            amount_cents=LARGE,
+            ticket=tournament_pb2.TicketPrize(tournament_id=target),
+        )
+        for _ in range(2)
+    ]
+    refunds = [
+        tournament_pb2.Award(
+            account_id=seat.account_id,
+            reason=tournament_pb2.AWARD_REASON_REFUND,
+            amount_cents=1_000,
+            refunded_request_id=entry,
+            ticket_refund=how,
+            replacement_tournament_id=replacement,
+        )
+        for seat, entry, how, replacement in zip(
+            seats,
+            entries,
+            (tournament_pb2.TICKET_REFUND_RETURN, tournament_pb2.TICKET_REFUND_REPLACE),
+            ("", target),
+            strict=True,
+        )
+    ]
+    request = tournament_pb2.PayOutRequest(
+        request_id=_name(),
+        tournament=table_ref(tournament_id),
+        awards=[*prizes, *refunds],
+        overlay_cents=2 * LARGE,
+    )
+    return Case("pay_out", "game", request, seats, tournament_id=tournament_id, other_tournaments=(target,))
+
+
+async def settle_tickets(wallet: InProcessWallet) -> Case:
+    """Reimburses one ticket and replaces another."""
+    tournament_id, seats = await _ticket_holders(wallet)
+    target = await wallet.open_tournament(_name())
+    request = tournament_pb2.SettleTicketsRequest(
+        request_id=_name(),
+        tournament=table_ref(tournament_id),
+        settlement=tournament_pb2.TICKET_SETTLEMENT_REIMBURSE,
+        freeroll_settlement=tournament_pb2.TICKET_SETTLEMENT_REPLACE,
+        replacement_tournament_id=target,
+    )
+    return Case("settle_tickets", "game", request, seats, tournament_id=tournament_id, other_tournaments=(target,))
+
+
+async def _ticket_holders(wallet: InProcessWallet) -> tuple[str, list[Seat]]:
+    """Returns a tournament and two players with a ticket to it, the second from a freeroll."""
+    tournament_id, satellite = await wallet.open_tournament(_name()), await wallet.open_tournament(_name())
+    seats = [Seat(_name(), await wallet.open_account(_name()), tournament_id, "") for _ in range(2)]
+    prizes = [
+        tournament_pb2.Award(
+            account_id=seat.account_id,
+            reason=tournament_pb2.AWARD_REASON_PRIZE,
+            amount_cents=1_000,
+            ticket=tournament_pb2.TicketPrize(tournament_id=tournament_id, from_freeroll=from_freeroll),
+        )
+        for seat, from_freeroll in zip(seats, (False, True), strict=True)
+    ]
+    await wallet.pay_out(satellite, prizes, overlay_cents=2_000)
+    return tournament_id, seats
+
+
 async def _staked(wallet: InProcessWallet) -> tuple[Seat, str, list[str]]:
     seat = await wallet.sit_down(_name(), await wallet.open_table(_name(), MULTI_PLAYER))
     round_id = _name()
@@ -315,6 +407,9 @@ async def money_of(wallet: InProcessWallet, case: Case) -> Money:
         from_bank = money.overlay_cents + money.fees_returned_cents
         # No relevant event of a player.
         amounts.append((money.pool_cents, paid_in, awards, from_bank, money.HasField("closed_at"), 0))
+        for tournament_id in (case.tournament_id, *case.other_tournaments):
+            tickets = (await wallet.tournament_money(tournament_id)).tickets
+            amounts.append((*(number for each in tickets for number in (each.state, each.count, each.value_cents)), 0))
     return amounts
 
 
@@ -352,6 +447,9 @@ async def send(wallet: InProcessWallet, case: Case, request: Message | None = No
         transfer_hand,
         pay_in,
         pay_out,
+        pay_in_by_ticket,
+        pay_out_tickets,
+        settle_tickets,
         close_tournament,
     ],
 )

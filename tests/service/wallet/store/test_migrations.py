@@ -15,7 +15,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from feltro.wallet.v1 import session_pb2
+from feltro.wallet.v1 import session_pb2, tournament_pb2
 from services.kit.database import postgresql
 from services.wallet.audit import operator_actions
 from services.wallet.audit.operator_actions import named_objects
@@ -183,3 +183,48 @@ async def test_g12_an_unreadable_policy_change_stops_the_migration_and_is_named(
         async with older.owner.connect() as connection:
             rows = (await connection.execute(text("SELECT change FROM policy_changes ORDER BY change_no"))).scalars()
             assert list(rows) == [CHANGES[0][0], unreadable]
+
+
+async def test_tournaments_of_the_schema_before_get_an_account_for_their_tickets(postgres: EmbeddedPostgres) -> None:
+    async with migrated_to(postgres, "0016") as older:
+        for number, closed_at in ((1, None), (2, WRITTEN_AT)):
+            await older.execute(
+                "WITH pool AS (INSERT INTO accounts (kind, mode, table_no, opened_at) VALUES (5, :mode, :no, :at)"
+                " RETURNING account_no),"
+                " bank AS (INSERT INTO accounts (kind, mode, table_no, opened_at) VALUES (3, :mode, :no, :at)"
+                " RETURNING account_no)"
+                " INSERT INTO tables (table_id, game, regulation, mode, play, epoch, bank_no, pool_no, opened_at,"
+                " closed_at) SELECT :id, 'game', '810/2015', :mode, 4, 1, bank.account_no, pool.account_no, :at,"
+                " CAST(:closed_at AS timestamptz) FROM pool, bank",
+                no=number,
+                id=f"t-{number}",
+                mode=number,
+                at=WRITTEN_AT,
+                closed_at=closed_at,
+            )
+        await older.execute(
+            "INSERT INTO tables (table_id, game, regulation, mode, play, epoch, bank_no, opened_at)"
+            " VALUES ('cash', 'game', '806/2015', 1, 3, 1, 0, :at)",
+            at=WRITTEN_AT,
+        )
+        await older.migrate("head")
+        async with older.owner.connect() as connection:
+            rows = await connection.execute(
+                text(
+                    "SELECT table_id, kind, accounts.mode, free_cents FROM tables"
+                    " LEFT JOIN accounts ON account_no = tickets_no ORDER BY table_id"
+                )
+            )
+            assert [tuple(row) for row in rows] == [("cash", None, None, None), ("t-1", 6, 1, 0), ("t-2", 6, 2, 0)]
+        async with open_wallet(older.url) as wallet:
+            ana = await wallet.open_account("ana", 1_100)
+            await wallet.pay_in("t-1", ana)
+            await wallet.open_tournament("satellite")
+            prize = tournament_pb2.Award(
+                account_id=ana,
+                reason=tournament_pb2.AWARD_REASON_PRIZE,
+                amount_cents=1_100,
+                ticket=tournament_pb2.TicketPrize(tournament_id="t-1"),
+            )
+            paid = await wallet.pay_out("satellite", [prize], overlay_cents=1_100)
+            await wallet.pay_in("t-1", ana, ticket_id=paid.tickets[0].ticket_id)

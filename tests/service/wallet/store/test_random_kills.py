@@ -16,7 +16,7 @@ import nats
 import pytest
 from nats.js.api import AckPolicy, ConsumerConfig
 
-from feltro.wallet.v1 import events_pb2, types_pb2
+from feltro.wallet.v1 import events_pb2, ticket_pb2, tournament_pb2, types_pb2
 from services.kit.bus.subjects import FACTS_STREAM
 from services.wallet.outbox.facts import TRANSFERS_SUBJECT
 from tests.processes import ledger_audit
@@ -52,12 +52,16 @@ KILLS = 20 * EFFORT
 # Answers, or facts, between one kill and the next.
 MIN_ANSWERS, MAX_ANSWERS = 1, 100
 ROULETTE_TABLES, POKER_TABLES, PLAYERS = 5, 2, 8
+# The first awards tickets to the second, and the third takes those that are replaced.
+TOURNAMENTS = SATELLITE, TARGET, REPLACEMENT = "satellite", "target", "replacement"
+TICKET_CENTS = 100
 # More than a player can lose here, so that nothing is ever refused.
 PURSE_CENTS = 10**9
 # A kill and the start after it take about a second; a publisher that takes over needs about one more.
 TIMEOUT_PER_KILL_S, DELIVERY_TIMEOUT_S = 12.0, 60.0
 
 AnswerT = TypeVar("AnswerT")
+TournamentRequest = tournament_pb2.PayInRequest | tournament_pb2.PayOutRequest | tournament_pb2.SettleTicketsRequest
 
 
 @dataclass
@@ -83,6 +87,8 @@ class Load:
         self.stopping = False
         self.accounts: list[str] = []
         self._sessions: dict[tuple[str, str], str] = {}
+        # The awards that gave the tickets which can be used.
+        self._open_tickets: dict[str, tournament_pb2.Award] = {}
         self._numbers: Counter[str] = Counter()
         self._progress = asyncio.Condition()
         self._answers = self._facts = 0
@@ -95,7 +101,7 @@ class Load:
         """Sends a command again and again until it is answered; no command of this test may be refused."""
         answer, answer_bytes = await self._until_answered(lambda: self.replica.send(command))
         assert not answer.refused, f"{command} was refused: {answer}"
-        await self._record(command, answer_bytes)
+        await self._record(command.request_id, answer_bytes, moves=not isinstance(command, StartSession))
         return answer.facts
 
     async def send_twice(self, command: IdempotentCommand) -> Facts:
@@ -108,7 +114,7 @@ class Load:
         answers = await self._until_answered(lambda: self.replica.send_many(orders))
         for order, (answer, answer_bytes) in zip(orders, answers, strict=True):
             assert not answer.refused, f"{order} was refused: {answer}"
-            await self._record(order, answer_bytes)
+            await self._record(order.request_id, answer_bytes)
 
     async def _until_answered(self, send: Callable[[], Awaitable[AnswerT]]) -> AnswerT:
         while True:
@@ -120,11 +126,11 @@ class Load:
             finally:
                 self._calls -= 1
 
-    async def _record(self, command: IdempotentCommand, answer: bytes) -> None:
-        first = self.expected.answers.setdefault(command.request_id, answer)
-        assert first == answer, f"G3: {command} was not answered with the bytes of the first time"
-        if not isinstance(command, StartSession):
-            self.expected.moving.add(command.request_id)
+    async def _record(self, request_id: str, answer: bytes, *, moves: bool = True) -> None:
+        first = self.expected.answers.setdefault(request_id, answer)
+        assert first == answer, f"G3: {request_id} was not answered with the bytes of the first time"
+        if moves:
+            self.expected.moving.add(request_id)
         async with self._progress:
             self._answers += 1
             self._progress.notify_all()
@@ -164,6 +170,8 @@ class Load:
             poker = table.startswith("poker")
             play = types_pb2.PLAY_POKER if poker else types_pb2.PLAY_MULTI_PLAYER
             await client.open_table(table, play=play, regulation="806/2015" if poker else "804/2015")
+        for tournament in TOURNAMENTS:
+            await client.open_table(tournament, play=types_pb2.PLAY_TOURNAMENT, regulation="810/2015")
         self.accounts = [await client.open_account(f"player-{n}") for n in range(PLAYERS)]
         for account in self.accounts:
             await self._cash(Deposit, account, PURSE_CENTS)
@@ -260,6 +268,91 @@ class Load:
         self.expected.free[account] += cents
         self.expected.caves[account, table] = 0
 
+    async def play_tournaments(self) -> None:
+        """Awards tickets, enters by them, gives them back and settles them, again and again."""
+        while not self.stopping:
+            ana, rui = self.dice.sample(self.accounts, 2)
+            await self._pay_in(SATELLITE, ana)
+            await self._pay_out(SATELLITE, _ticket(ana), _ticket(ana), _ticket(rui, from_freeroll=True))
+            ticket_id, award = self.dice.choice(list(self._open_tickets.items()))
+            del self._open_tickets[ticket_id]
+            entry = await self._pay_in(TARGET, award.account_id, ticket_id)
+            refund = tournament_pb2.Award(
+                account_id=award.account_id,
+                reason=tournament_pb2.AWARD_REASON_REFUND,
+                amount_cents=TICKET_CENTS,
+                refunded_request_id=entry,
+                ticket_refund=self.dice.choice(
+                    (tournament_pb2.TICKET_REFUND_RETURN, tournament_pb2.TICKET_REFUND_CASH)
+                ),
+            )
+            await self._pay_out(TARGET, refund)
+            if ticket_id in self._open_tickets:
+                self._open_tickets[ticket_id] = award
+            await self._settle_tickets()
+
+    async def _pay_in(self, tournament: str, account: str, ticket_id: str = "") -> str:
+        """Pays into a tournament, without a ticket the price of three; returns the id of the request."""
+        price = TICKET_CENTS if ticket_id else 3 * TICKET_CENTS
+        request = tournament_pb2.PayInRequest(
+            request_id=self._id("pay-in"),
+            tournament=types_pb2.TableRef(table_id=tournament, epoch=1),
+            account_id=account,
+            kind=tournament_pb2.PAY_IN_KIND_ENTRY,
+            prize_cents=price,
+            ticket_id=ticket_id,
+        )
+        await self._send_to_tournament("PayIn", request)
+        self.expected.free[account] -= 0 if ticket_id else price
+        return request.request_id
+
+    async def _pay_out(self, tournament: str, *awards: tournament_pb2.Award) -> None:
+        request = tournament_pb2.PayOutRequest(
+            request_id=self._id("pay-out"),
+            tournament=types_pb2.TableRef(table_id=tournament, epoch=1),
+            awards=awards,
+        )
+        paid = tournament_pb2.PayOutResponse.FromString(await self._send_to_tournament("PayOut", request))
+        for each in paid.tickets:
+            award = awards[each.award_index]
+            if each.state in {ticket_pb2.TICKET_STATE_ISSUED, ticket_pb2.TICKET_STATE_RETURNED}:
+                self._open_tickets[each.ticket_id] = award
+            else:
+                self.expected.free[award.account_id] += TICKET_CENTS
+
+    async def _settle_tickets(self) -> None:
+        """Lets the open tickets lapse, or reimburses them; a cancelled tournament's from freerolls are replaced."""
+        expire, reimburse = tournament_pb2.TICKET_SETTLEMENT_EXPIRE, tournament_pb2.TICKET_SETTLEMENT_REIMBURSE
+        settlement = self.dice.choice((expire, reimburse))
+        request = tournament_pb2.SettleTicketsRequest(
+            request_id=self._id("settle-tickets"),
+            tournament=types_pb2.TableRef(table_id=TARGET, epoch=1),
+            settlement=settlement,
+            freeroll_settlement=settlement,
+        )
+        if settlement == reimburse:
+            request.freeroll_settlement = tournament_pb2.TICKET_SETTLEMENT_REPLACE
+            request.replacement_tournament_id = REPLACEMENT
+        settled = tournament_pb2.SettleTicketsResponse.FromString(
+            await self._send_to_tournament("SettleTickets", request, moves=bool(self._open_tickets))
+        )
+        assert sum(each.count for each in settled.settled) == len(self._open_tickets)
+        for award in self._open_tickets.values():
+            if settlement == reimburse and not award.ticket.from_freeroll:
+                self.expected.free[award.account_id] += TICKET_CENTS
+        self._open_tickets.clear()
+
+    async def _send_to_tournament(self, method: str, request: TournamentRequest, *, moves: bool = True) -> bytes:
+        """Sends a command from two callers at the same moment, until both are answered."""
+
+        async def send() -> bytes:
+            answer = await self._until_answered(lambda: self.replica.send_to_tournament(method, request))
+            await self._record(request.request_id, answer, moves=moves)
+            return answer
+
+        first, _ = await asyncio.gather(send(), send())
+        return first
+
     async def deposit(self, cents: int) -> None:
         await self._cash(Deposit, self.accounts[0], cents)
 
@@ -278,6 +371,16 @@ class Load:
         return f"{kind}-{self._numbers[kind]}"
 
 
+def _ticket(account: str, *, from_freeroll: bool = False) -> tournament_pb2.Award:
+    """A prize that is a ticket to the target."""
+    return tournament_pb2.Award(
+        account_id=account,
+        reason=tournament_pb2.AWARD_REASON_PRIZE,
+        amount_cents=TICKET_CENTS,
+        ticket=tournament_pb2.TicketPrize(tournament_id=TARGET, from_freeroll=from_freeroll),
+    )
+
+
 # The values of one entry: transfer, part of the balance, before, amount, after.
 EntryValues = tuple[int, int, int, int, int]
 # A player's account id, and the table of a cave; both empty for the operator and the bank.
@@ -294,6 +397,7 @@ class StreamContent:
     ended: Counter[tuple[str, str]] = field(default_factory=Counter)
     started: Counter[str] = field(default_factory=Counter)
     versions: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    tickets: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, message: Msg) -> None:
         self.messages[(message.headers or {})["Nats-Msg-Id"]] += 1
@@ -308,6 +412,9 @@ class StreamContent:
     def _add_player_fact(self, fact: events_pb2.PlayerFact) -> None:
         if fact.HasField("session_started"):
             self.started[fact.session_started.session.session_id] += 1
+            return
+        if fact.HasField("ticket_changed"):
+            self.tickets[fact.ticket_changed.ticket.ticket_id].append(fact.ticket_changed.ticket.state)
             return
         balance = fact.balance_changed.balance
         self.versions[balance.account_id].append(balance.version)
@@ -392,6 +499,7 @@ async def test_g5_acknowledged_commands_exist_once_however_often_the_wallet_is_k
                 callers.create_task(load.bet(f"roulette-{number}"))
             for number in range(POKER_TABLES):
                 callers.create_task(load.play_poker(f"poker-{number}"))
+            callers.create_task(load.play_tournaments())
             for _ in range(3):
                 callers.create_task(load.move_cash())
         assert load.expected.unanswered >= KILLS, "the wallet was killed while no call was waiting"
@@ -446,6 +554,15 @@ async def _compare_stream(connection: asyncpg.Connection[asyncpg.Record], expect
     assert sorted(content.by_transfers.pop(("", ""))) == operator_and_bank
     assert dict(content.by_transfers) == written
     assert content.ended == Counter(expected.ended.items())
+    # Of the changes of a ticket by one transfer the last is told.
+    assert content.tickets == {
+        row["ticket_id"]: row["states"]
+        for row in await connection.fetch(
+            "SELECT ticket_id::text, array_agg(state ORDER BY number) AS states FROM ("
+            " SELECT DISTINCT ON (ticket_no, transfer_no) ticket_no, state, number FROM ticket_changes"
+            " ORDER BY ticket_no, transfer_no, number DESC) told JOIN tickets USING (ticket_no) GROUP BY ticket_id"
+        )
+    }
     assert set(content.started.values()) == {1}
     assert len(content.started) == PLAYERS * (ROULETTE_TABLES + POKER_TABLES)
     for versions in content.versions.values():

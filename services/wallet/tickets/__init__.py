@@ -1,0 +1,1 @@
+"""Keeps tickets: entries to tournaments that were won, and what became of them."""
