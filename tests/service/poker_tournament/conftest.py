@@ -38,7 +38,7 @@ def platform(
             asyncio.run(wallet.ready())
             poker.start()
             asyncio.run(poker.ready())
-            yield TournamentPlatform(wallet, poker)
+            yield TournamentPlatform(wallet, poker, postgres.url(OWNER_ROLE, WALLET_DATABASE))
             found = asyncio.run(differences(poker))
             violations = asyncio.run(ledger_audit.violations_at(wallet.database_url))
         finally:

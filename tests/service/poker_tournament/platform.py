@@ -16,6 +16,7 @@ import grpc
 
 from feltro.poker.v1 import tournament_pb2, tournament_pb2_grpc, tournament_rules_pb2
 from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1 import ticket_pb2
 from feltro.wallet.v1 import tournament_pb2 as money_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.bus.buckets import Bucket
@@ -45,6 +46,8 @@ class TournamentPlatform:
 
     wallet: WalletProcess
     poker: StackedPokerProcess
+    # The ledger's database as its owner.
+    ledger_url: str
     accounts: dict[str, str] = field(default_factory=dict)
 
     @asynccontextmanager
@@ -79,7 +82,8 @@ def rules(**chosen: object) -> tournament_rules_pb2.TournamentRules:
 
 def scheduled(in_seconds: float, **chosen: object) -> tournament_rules_pb2.TournamentRules:
     """The same as a scheduled tournament."""
-    made = rules(start=tournament_rules_pb2.TOURNAMENT_START_SCHEDULED, max_players=0, late_reg_until_level=0, **chosen)
+    usual: dict[str, object] = {"max_players": 0, "late_reg_until_level": 0}
+    made = rules(start=tournament_rules_pb2.TOURNAMENT_START_SCHEDULED, **{**usual, **chosen})
     made.starts_at.FromDatetime(datetime.now(UTC) + timedelta(seconds=in_seconds))
     return made
 
@@ -149,9 +153,11 @@ class TournamentDriver:
         return (await self.wallet.balance(self.platform.accounts[player_id])).free_cents
 
     async def register(
-        self, tournament_id: str, player_id: str, request_id: str = ""
+        self, tournament_id: str, player_id: str, request_id: str = "", *, ticket_id: str = ""
     ) -> tournament_pb2.RegisterResponse:
-        request = tournament_pb2.RegisterRequest(request_id=request_id or str(uuid4()), tournament_id=tournament_id)
+        request = tournament_pb2.RegisterRequest(
+            request_id=request_id or str(uuid4()), tournament_id=tournament_id, ticket_id=ticket_id
+        )
         return await self.again(lambda: self.tournaments.Register(request, metadata=self.poker.player(player_id)))
 
     async def unregister(
@@ -167,6 +173,13 @@ class TournamentDriver:
     async def decline_rebuy(self, tournament_id: str, player_id: str) -> tournament_pb2.DeclineRebuyResponse:
         request = tournament_pb2.DeclineRebuyRequest(tournament_id=tournament_id)
         return await self.again(lambda: self.tournaments.DeclineRebuy(request, metadata=self.poker.player(player_id)))
+
+    async def tickets(self, player_id: str, tournament_id: str) -> list[ticket_pb2.Ticket]:
+        """Returns the tickets of a player to a tournament, oldest first."""
+        account_id = self.platform.accounts[player_id]
+        request = ticket_pb2.ListTicketsRequest(account_id=account_id, tournament_id=tournament_id)
+        answer = await self.wallet.tickets.ListTickets(request, metadata=self.wallet.bearer("operator", "op"))
+        return list(answer.tickets)
 
     # -- what is seen ------------------------------------------------------------------------------------------------
 
