@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import types_pb2
-from feltro.wallet.v1 import session_pb2, tournament_pb2
+from feltro.wallet.v1 import session_pb2, ticket_pb2, tournament_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.randomness.tape import Tape
 from services.kit.table.caves.period import Period
@@ -55,11 +55,12 @@ class PokerGame:
         money: tournament_pb2.GetTournamentMoneyResponse,
         pay_ins: Sequence[tournament_pb2.TournamentPayIn],
         awards: Sequence[tournament_pb2.TournamentAward],
+        tickets: Sequence[ticket_pb2.Ticket],
     ) -> Explanation:
         """Replays the facts of a tournament, and holds what they pay against the ledger (`feltro replay`)."""
         rules, starts_at = tournament_rules.read(configuration)
         starts_at_ms = None if starts_at is None else round(starts_at.timestamp() * 1000)
-        return explain(Course.begin(tournament_id, rules, starts_at_ms), facts, money, pay_ins, awards)
+        return explain(Course.begin(tournament_id, rules, starts_at_ms), facts, money, pay_ins, awards, tickets)
 
     def rules_text(self, configuration: types_pb2.TableConfiguration, language: str) -> str:
         if configuration.play == wallet_types.PLAY_TOURNAMENT:

@@ -11,7 +11,7 @@ which `Books.verify` asserts after every fact. At the end all of them are 0.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from services.poker.directing.fact_messages import Payment
@@ -38,11 +38,15 @@ class Paid:
 
 @dataclass(frozen=True, slots=True)
 class WalletAward:
-    """One award of a transfer. Of a refund, the pay-in that is given back."""
+    """One award of a transfer; of a refund, with the pay-in that is given back."""
 
     account_id: str
     award: Award
     refunded: str = ""
+    # The ticket that the refunded pay-in was made with.
+    refunded_ticket: str = ""
+    # Of a ticket as a prize: whether it was won in a freeroll (30).
+    from_freeroll: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class WalletPayOut:
 class Books:
     """What the wallet's pool of a tournament holds, as it follows from the facts."""
 
+    is_freeroll: bool = False
     wallet_cents: int = 0
     # In the engine's pool, and with the bank in truth.
     fees_cents: int = 0
@@ -67,6 +72,8 @@ class Books:
     entries: dict[int, Paid] = field(default_factory=dict)
     # What entries were paid, by entry and reason.
     paid: dict[tuple[int, Why], int] = field(default_factory=dict)
+    # And of it the face values of tickets.
+    paid_tickets: dict[tuple[int, Why], int] = field(default_factory=dict)
     overlay_paid_cents: int = 0
     shortfall_paid_cents: int = 0
     # Parts of prices that were paid in, and of those that were given back.
@@ -84,8 +91,6 @@ class Books:
 
     def pay_out(self, pay_out: PayOut, current: Paid | None) -> list[WalletPayOut]:
         """Books a payment of the engine, and returns the transfers that it is; `current` is what the fact has paid."""
-        if any(award.form is not Form.CASH for award in pay_out.awards):
-            raise BooksDiffer("A ticket is to be given, and the ledger has none.")
         match pay_out.bank_why:
             case BankWhy.GUARANTEE:
                 # Booked with the awards that it pays (inf-19).
@@ -141,19 +146,27 @@ class Books:
     def _award(self, award: Award, current: Paid | None) -> WalletAward:
         account_id = self.accounts[award.player]
         if award.why not in _REFUNDS:
-            return WalletAward(account_id, award)
-        return WalletAward(account_id, award, self._paid(award, current).payment.pay_in_id)
+            is_ticket = award.form is Form.TICKET
+            return WalletAward(account_id, award, from_freeroll=is_ticket and self.is_freeroll)
+        payment = self._paid(award, current).payment
+        return WalletAward(account_id, award, payment.pay_in_id, payment.ticket_id)
 
     def _record(self, each: WalletAward, current: Paid | None) -> None:
         award = each.award
         key = award.entry, award.why
         self.paid[key] = self.paid.get(key, 0) + award.cents
+        if award.form is Form.TICKET:
+            self.paid_tickets[key] = self.paid_tickets.get(key, 0) + award.cents
         if each.refunded:
             self.refunded = _sum(self.refunded, self._paid(award, current).price)
 
     def sum_of(self, *reasons: Why) -> int:
-        """Returns what was paid for these reasons."""
-        return sum(cents for (_, why), cents in self.paid.items() if why in reasons)
+        """Returns what was paid for these reasons, the face values of tickets among it."""
+        return _sum_of(self.paid, reasons)
+
+    def tickets_of(self, *reasons: Why) -> int:
+        """Returns the face values of the tickets that were paid for these reasons."""
+        return _sum_of(self.paid_tickets, reasons)
 
     def _paid(self, award: Award, current: Paid | None) -> Paid:
         """Returns what a refund gives back: an entry, or what has just been paid too late (23)."""
@@ -164,7 +177,17 @@ class Books:
 
 def copy_of(books: Books) -> Books:
     """Returns the same books; what is booked there changes nothing here."""
-    return dataclasses.replace(books, entries=dict(books.entries), accounts=dict(books.accounts), paid=dict(books.paid))
+    return dataclasses.replace(
+        books,
+        entries=dict(books.entries),
+        accounts=dict(books.accounts),
+        paid=dict(books.paid),
+        paid_tickets=dict(books.paid_tickets),
+    )
+
+
+def _sum_of(paid: Mapping[tuple[int, Why], int], reasons: Collection[Why]) -> int:
+    return sum(cents for (_, why), cents in paid.items() if why in reasons)
 
 
 def _sum(one: Price, other: Price) -> Price:

@@ -62,7 +62,7 @@ class Course:
 
     @classmethod
     def begin(cls, tournament_id: str, rules: TournamentRules, starts_at_ms: int | None) -> Course:
-        return cls(director.create(tournament_id, rules, starts_at_ms), Books())
+        return cls(director.create(tournament_id, rules, starts_at_ms), Books(is_freeroll=rules.is_freeroll))
 
     @property
     def is_over(self) -> bool:

@@ -30,11 +30,12 @@ from services.kit.table.journal.tournament_entries import FactJournal, Journalle
 from services.kit.table.wallet.tournament_wallet import TournamentMoney, TournamentWallet
 from services.poker import tournament_hands
 from services.poker.directing import views
+from services.poker.directing.award_messages import ticket_ends
 from services.poker.directing.books import BooksDiffer
 from services.poker.directing.course import Course, Step, replay
 from services.poker.directing.fact_messages import Payment, fact_message, read_fact
 from services.poker.directing.following import Follower, OwnNotices
-from services.poker.directing.purchases import Purchases, account_of
+from services.poker.directing.purchases import Purchases, account_of, ticket_for
 from services.poker.tournament import refusals
 from services.poker.tournament.money.entries import Entry, PayIn, Purchase
 from services.poker.tournament.refusals import REGULATION
@@ -154,6 +155,8 @@ class TournamentDirector:
         # Players whose presence is about to be written.
         self._presence: dict[str, bool] = {}
         self._has_ended = False
+        # Over, paid, and closed in the wallet.
+        self._is_closed = False
         self.ready = asyncio.Event()
 
     # -- how it stands -----------------------------------------------------------------------------------------------
@@ -172,6 +175,11 @@ class TournamentDirector:
     def has_ended(self) -> bool:
         """Whether this process directs it no more."""
         return self._has_ended
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the tournament is over for good: its tables answer no more."""
+        return self._is_closed
 
     def wake(self) -> None:
         """Looks at the clock again."""
@@ -308,10 +316,32 @@ class TournamentDirector:
         await self._purchases.wait()
         await self._do(self._nothing)
         await self._steps.join()
-        await wallet.close()
+        await self._close(wallet)
+        self._is_closed = True
         await follower.close_tables()
         await self._keep_summary(closed=True)
         _log.info("a tournament is over", extra={"tournament_id": self.tournament_id})
+
+    async def _close(self, wallet: TournamentWallet) -> None:
+        """Closes the tournament in the wallet, where the tickets to it that nobody has used end first.
+
+        The batches of a former owner are sent again, and change nothing (G3). A satellite may award a ticket between
+        the last batch and the closing, which is refused then.
+        """
+        ends = ticket_ends(self._course.state.phase, self._course.state.rules)
+        batch = 0
+        while True:
+            settled = await wallet.settle_tickets(batch, ends.won, ends.from_freeroll, ends.replacement)
+            batch += 1
+            if settled.more:
+                continue
+            try:
+                await wallet.close()
+            except Refused as refused:
+                if refused.reason != "TICKETS_OPEN":
+                    raise
+            else:
+                return
 
     async def _nothing(self) -> None:
         """Is done when everything before it is written."""
@@ -459,10 +489,7 @@ class TournamentDirector:
             if self._course.state.phase is Phase.CANCELLED:
                 return None
             if self._course.is_over:
-                sentence = "The tournament is over, and everybody is paid."
-                raise table_refusals.TableRefused(
-                    "TOURNAMENT_OVER", sentence, tournament_id=self.tournament_id, phase=str(self._course.state.phase)
-                )
+                raise tournament_over(self.tournament_id, views.PHASES[self._course.state.phase])
             return await self._write(CancelOrdered(reason))
 
         followed = await self._do(write)
@@ -472,14 +499,14 @@ class TournamentDirector:
 
     async def unregister(self, player_id: str, request_id: str, command_digest: bytes) -> bytes:
         """Takes a registration back, and returns the answer when the price is paid back (24, 25)."""
-        known = self._repeat(player_id, request_id, command_digest)
+        known = self.answered(player_id, request_id, command_digest)
         if known is not None:
             return known
         fact = fact_message(Unregistered(player_id)).SerializeToString(deterministic=True)
         asked = JournalledRequest(player_id, request_id, command_digest, "", "", fact)
 
         async def write() -> asyncio.Future[None] | None:
-            if self._repeat(player_id, request_id, command_digest) is not None:
+            if self.answered(player_id, request_id, command_digest) is not None:
                 return None
             number = requests.unregister(self._course.state, player_id, self.now_ms()).number
             await self._ask(asked)
@@ -496,47 +523,56 @@ class TournamentDirector:
             await background.shared_result(followed)
         return self._answers[player_id, request_id]
 
-    async def buy(self, what: Purchase, player_id: str, request_id: str, command_digest: bytes) -> bytes:
-        """Sells an entry, a rebuy or an add-on, and returns the answer: the money is taken first (21, 22).
+    async def buy(
+        self, what: Purchase, player_id: str, request_id: str, command_digest: bytes, ticket_id: str = ""
+    ) -> bytes:
+        """Sells an entry, a rebuy or an add-on, and returns the answer: money or ticket are taken first (21, 22).
 
         What is under way goes on when the caller is gone; one purchase of a player follows another.
         """
-        known = self._repeat(player_id, request_id, command_digest)
+        known = self.answered(player_id, request_id, command_digest)
         if known is not None:
             return known
         if not self.ready.is_set():
             raise _moving()
         return await self._purchases.run(
-            player_id, lambda: self._buy(what, player_id, request_id, command_digest)
+            player_id, lambda: self._buy(what, player_id, request_id, command_digest, ticket_id)
         )  # fmt: skip
 
-    async def _buy(self, what: Purchase, player_id: str, request_id: str, command_digest: bytes) -> bytes:
-        known = self._repeat(player_id, request_id, command_digest)
+    async def _buy(
+        self, what: Purchase, player_id: str, request_id: str, command_digest: bytes, ticket_id: str
+    ) -> bytes:
+        known = self.answered(player_id, request_id, command_digest)
         if known is not None:
             return known
         pay_in = _JUDGES[what](self._course.state, player_id)
         asked = self._asked.get((player_id, request_id)) or await self._ask_for(
-            pay_in, what, request_id, command_digest
+            pay_in, what, request_id, command_digest, ticket_id
         )
         if asked.pay_in_id and self._wallet is not None:
             price, kind = pay_in.price, _KINDS[pay_in.purchase]
             parts = (price.prize_cents, price.fee_cents, price.bounty_cents)
-            await self._wallet.pay_in(asked.pay_in_id, asked.account_id, kind, parts, command_digest)
+            await self._wallet.pay_in(asked.pay_in_id, asked.account_id, kind, parts, command_digest, ticket_id)
         await self._do(lambda: self._write_asked(asked))
         return self._answers[player_id, request_id]
 
     async def _ask_for(
-        self, pay_in: PayIn, what: Purchase, request_id: str, command_digest: bytes
+        self, pay_in: PayIn, what: Purchase, request_id: str, command_digest: bytes, ticket_id: str
     ) -> JournalledRequest:
-        """Puts on record what a player is about to pay for."""
-        player_id, cents = pay_in.player, pay_in.price.total_cents
+        """Puts on record what a player is about to pay for, and with what."""
+        player_id, wallet = pay_in.player, self._dependencies.wallet
+        cents = 0 if ticket_id else pay_in.price.total_cents
         name = _short(player_id, request_id)
         account_id = await account_of(
-            self._dependencies.wallet, player_id, self.configuration.mode, cents, f"{self.tournament_id}:demo:{name}"
+            wallet, player_id, self.configuration.mode, cents, f"{self.tournament_id}:demo:{name}"
         )
-        pay_in_id = f"{self.tournament_id}:in:{name}" if cents else ""
-        fact = fact_message(_FACTS[what](player_id), Payment(account_id, pay_in_id))
-        message = fact.SerializeToString(deterministic=True)
+        fact = _FACTS[what](player_id)
+        if ticket_id:
+            ticket = await ticket_for(wallet, ticket_id, player_id, account_id)
+            by_ticket = requests.entry(self._course.state, player_id, ticket)
+            fact = EntryPaid(player_id, by_ticket.paid_by, ticket_id)
+        pay_in_id = f"{self.tournament_id}:in:{name}" if pay_in.price.total_cents else ""
+        message = fact_message(fact, Payment(account_id, pay_in_id, ticket_id)).SerializeToString(deterministic=True)
         asked = JournalledRequest(player_id, request_id, command_digest, account_id, pay_in_id, message)
         return await self._do(lambda: self._ask(asked))
 
@@ -574,11 +610,9 @@ class TournamentDirector:
     def _shown(self, course: Course, player_id: str, number: int = 0) -> tournament_pb2.TournamentPlayer:
         """Builds the player's last entry, or another one of theirs, for the player alone."""
         entries = [entry for entry in course.state.entries.values() if entry.player == player_id]
-        shown = views.player(course, course.state.entries[number] if number else entries[-1])
-        shown.own = True
-        return shown
+        return views.own_player(course, course.state.entries[number] if number else entries[-1])
 
-    def _repeat(self, player_id: str, request_id: str, command_digest: bytes) -> bytes | None:
+    def answered(self, player_id: str, request_id: str, command_digest: bytes) -> bytes | None:
         """Returns the first answer to a repeated command; refuses its id for another command (G3)."""
         asked = self._asked.get((player_id, request_id))
         if asked is not None and asked.command_digest != command_digest:
@@ -589,6 +623,15 @@ class TournamentDirector:
 def _short(*parts: str) -> str:
     """Shortens parts that together are too long for a request id."""
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
+
+
+def tournament_over(tournament_id: str, phase: int) -> table_refusals.TableRefused:
+    return table_refusals.TableRefused(
+        "TOURNAMENT_OVER",
+        "The tournament is over, and everybody is paid.",
+        tournament_id=tournament_id,
+        phase=tournament_pb2.TournamentPhase.Name(tournament_pb2.TournamentPhase.ValueType(phase)),
+    )
 
 
 def _moving() -> table_refusals.TableRefused:

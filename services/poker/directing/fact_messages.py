@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from feltro.poker.v1 import tournament_journal_pb2
+from services.poker.tournament.money.entries import PaidBy
 from services.poker.tournament.running.facts import (
     AddedOn,
     CameBack,
@@ -36,6 +37,8 @@ class Payment(NamedTuple):
 
     account_id: str
     pay_in_id: str
+    # Empty: it was paid in money.
+    ticket_id: str = ""
 
 
 class UnknownFact(ValueError):
@@ -47,7 +50,7 @@ def fact_message(fact: Fact, payment: Payment | None = None) -> tournament_journ
     message = _Message()
     match fact:
         case Paid() | Rebought() | AddedOn():
-            getattr(message, _name_in(_BOUGHT, fact)).CopyFrom(_purchase(fact.player, payment))
+            getattr(message, _name_in(_BOUGHT, fact)).CopyFrom(_purchase(fact, payment))
         case Unregistered() | RebuyDeclined() | WentAway() | CameBack():
             getattr(message, _name_in(_DONE, fact)).player_id = fact.player
         case HandEnded():
@@ -65,12 +68,23 @@ def _name_in(kinds: Mapping[str, Callable[[str], Fact]], fact: Fact) -> str:
     return next(name for name, kind in kinds.items() if kind is type(fact))
 
 
-def _purchase(player: str, payment: Payment | None) -> tournament_journal_pb2.PurchaseFact:
+def _purchase(fact: Paid | Rebought | AddedOn, payment: Payment | None) -> tournament_journal_pb2.PurchaseFact:
     if payment is None:
         raise ValueError("A purchase is journalled with its payment.")
-    return tournament_journal_pb2.PurchaseFact(
-        player_id=player, account_id=payment.account_id, pay_in_id=payment.pay_in_id
+    message = tournament_journal_pb2.PurchaseFact(
+        player_id=fact.player, account_id=payment.account_id, pay_in_id=payment.pay_in_id
     )
+    if isinstance(fact, Paid) and fact.ticket:
+        message.ticket_id, message.from_freeroll = fact.ticket, fact.paid_by is PaidBy.FREEROLL_TICKET
+    return message
+
+
+def _read_purchase(kind: str, bought: tournament_journal_pb2.PurchaseFact) -> tuple[Fact, Payment]:
+    payment = Payment(bought.account_id, bought.pay_in_id, bought.ticket_id)
+    if not bought.ticket_id:
+        return _BOUGHT[kind](bought.player_id), payment
+    paid_by = PaidBy.FREEROLL_TICKET if bought.from_freeroll else PaidBy.TICKET
+    return Paid(bought.player_id, paid_by, bought.ticket_id), payment
 
 
 def _hand_ended(fact: HandEnded) -> tournament_journal_pb2.HandEndedFact:
@@ -87,8 +101,7 @@ def read_fact(message: bytes) -> tuple[Fact, Payment | None]:
     kind = read.WhichOneof("fact")
     match kind:
         case "paid" | "rebought" | "added_on":
-            bought: tournament_journal_pb2.PurchaseFact = getattr(read, kind)
-            return _BOUGHT[kind](bought.player_id), Payment(bought.account_id, bought.pay_in_id)
+            return _read_purchase(kind, getattr(read, kind))
         case "unregistered" | "rebuy_declined" | "went_away" | "came_back":
             player: tournament_journal_pb2.PlayerFact = getattr(read, kind)
             return _DONE[kind](player.player_id), None

@@ -12,16 +12,24 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 
 from feltro.poker.v1 import tournament_pb2
 from feltro.table.v1 import events_pb2
+from feltro.wallet.v1 import ticket_pb2
+from feltro.wallet.v1 import tournament_pb2 as wallet_tournament
 from services.kit.table.chips.seam import ChipTable, ChipTables, Destination, HandToPlay, SeatedPlayer, table_id_of
 from services.kit.table.wallet.tournament_wallet import TournamentWallet
 from services.poker.directing.award_messages import award_message
 from services.poker.directing.books import Books
 from services.poker.directing.course import Step, Transfer
 from services.poker.directing.views import moment_of, table_notice
+from services.poker.tournament.money.awards import Award
 from services.poker.tournament.running import orders
 from services.poker.tournament.running.orders import Order
 from services.poker.tournament.running.state import Phase, Tournament
 from services.poker.tournament.tables.lineup import RunningHand
+
+_TICKET_EVENTS = {
+    ticket_pb2.TICKET_STATE_ISSUED: tournament_pb2.OWN_TOURNAMENT_EVENT_TICKET_ISSUED,
+    ticket_pb2.TICKET_STATE_RETURNED: tournament_pb2.OWN_TOURNAMENT_EVENT_TICKET_RETURNED,
+}
 
 
 class OwnNotices(Protocol):
@@ -68,19 +76,16 @@ class Follower:
             await self._follow(order, state, books)
         self._show(state)
         for transfer in step.transfers:
-            await self.pay(transfer)
-            for award in transfer.pay_out.awards:
-                self._tell(
-                    award.award.player,
-                    tournament_pb2.OWN_TOURNAMENT_EVENT_PAID,
-                    lambda notice, award=award: setattr(notice, "amount_cents", award.award.cents),  # type: ignore[misc]
-                )
+            paid = await self.pay(transfer)
+            became = {each.award_index: each.state for each in paid.tickets}
+            for index, award in enumerate(transfer.pay_out.awards):
+                self._tell_paid(award.award, became.get(index))
 
-    async def pay(self, transfer: Transfer) -> None:
-        """Pays a transfer; one that was paid before is not paid again (G3)."""
+    async def pay(self, transfer: Transfer) -> wallet_tournament.PayOutResponse:
+        """Pays a transfer, and returns what became of its tickets; one that was paid before is not paid again (G3)."""
         pay_out = transfer.pay_out
         awards = [award_message(each) for each in pay_out.awards]
-        await self._wallet.pay_out(transfer.request_id, awards, pay_out.overlay_cents, pay_out.shortfall_cents)
+        return await self._wallet.pay_out(transfer.request_id, awards, pay_out.overlay_cents, pay_out.shortfall_cents)
 
     async def close_tables(self) -> None:
         for number in sorted(self._open):
@@ -179,6 +184,20 @@ class Follower:
                         self._tell(each.player, tournament_pb2.OWN_TOURNAMENT_EVENT_CANCELLED)
             case _:
                 pass
+
+    def _tell_paid(self, award: Award, ticket: ticket_pb2.TicketState.ValueType | None) -> None:
+        """Tells a player what they got: money, or a ticket as the wallet has decided about it (29)."""
+        event = tournament_pb2.OWN_TOURNAMENT_EVENT_PAID
+        if ticket is not None and ticket in _TICKET_EVENTS:
+            event = _TICKET_EVENTS[ticket]
+        elif ticket == ticket_pb2.TICKET_STATE_EXPIRED:
+            # Nothing: the tournament that it is for is over.
+            return
+
+        def add(notice: tournament_pb2.OwnTournamentNotice) -> None:
+            notice.amount_cents, notice.ticket_tournament_id = award.cents, award.tournament
+
+        self._tell(award.player, event, add)
 
     def tell_of_start(self, player_id: str) -> None:
         """Tells a registered player that the tournament starts soon."""

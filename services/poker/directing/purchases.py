@@ -7,12 +7,20 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-from feltro.wallet.v1 import types_pb2, wallet_pb2
+from feltro.wallet.v1 import ticket_pb2, types_pb2, wallet_pb2
 from services.kit import background
 from services.kit.refusal import Refused
 from services.kit.table.owned.demo_credits import refill_request
 from services.kit.table.wallet.table_wallet import retry_for_a_while
 from services.kit.table.wallet.tournament_wallet import TournamentMoney
+from services.poker.tournament.money.tickets import Ticket, TicketState
+
+_TICKET_STATES = {
+    ticket_pb2.TICKET_STATE_ISSUED: TicketState.ISSUED,
+    ticket_pb2.TICKET_STATE_RETURNED: TicketState.RETURNED,
+    ticket_pb2.TICKET_STATE_USED: TicketState.USED,
+    ticket_pb2.TICKET_STATE_CONVERTED: TicketState.CONVERTED,
+}
 
 
 class Purchases:
@@ -64,3 +72,18 @@ async def account_of(
             return found.account_id
     refill = refill_request(player_id, request_id)
     return (await retry_for_a_while(lambda: wallet.refill_demo_account(refill))).balance.account_id
+
+
+async def ticket_for(wallet: TournamentMoney, ticket_id: str, player_id: str, account_id: str) -> Ticket:
+    """Returns a ticket as the wallet has it; one of another account is another player's."""
+    request = ticket_pb2.ListTicketChangesRequest(ticket_id=ticket_id, page_size=1)
+    found = (await retry_for_a_while(lambda: wallet.list_ticket_changes(request))).ticket
+    return Ticket(
+        found.ticket_id,
+        player_id if found.account_id == account_id else "",
+        found.tournament_id,
+        found.value_cents,
+        from_freeroll=found.from_freeroll,
+        won=found.won,
+        state=_TICKET_STATES.get(found.state, TicketState.EXPIRED),
+    )

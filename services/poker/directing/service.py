@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from datetime import UTC
 
 from feltro.poker.v1 import tournament_pb2
 from feltro.table.v1 import types_pb2
+from feltro.wallet.v1 import ticket_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.access.identity import OPERATOR, Caller
 from services.kit.command_digest import digest
@@ -19,7 +21,8 @@ from services.kit.table.server.tournaments import TournamentParts
 from services.kit.wire_format import timestamp
 from services.poker.directing import views
 from services.poker.directing.course import Course, replay
-from services.poker.directing.director import DirectorDependencies, TournamentDirector
+from services.poker.directing.director import DirectorDependencies, TournamentDirector, tournament_over
+from services.poker.directing.won_entries import WonEntries
 from services.poker.tournament import specific_rules_message
 from services.poker.tournament.money.entries import Purchase
 from services.poker.tournament.refusals import REGULATION
@@ -44,10 +47,25 @@ class PokerTournaments:
         )
         self._directors: dict[str, TournamentDirector] = {}
         self._over: OrderedDict[str, Course] = OrderedDict()
+        # The phases of tournaments that nobody runs any more, as they were read last.
+        self._closed: Mapping[str, int] = {}
+        self.won_entries = WonEntries(parts)
         self.service = TournamentService(self)
 
     async def closed(self) -> frozenset[str]:
-        return await self.parts.facts.closed()
+        self._closed = await self.parts.facts.closed()
+        return frozenset(self._closed)
+
+    async def verify_new(self, tournament_id: str, configuration: types_pb2.TableConfiguration) -> None:
+        await self.won_entries.verify(tournament_id, configuration)
+
+    def verify_not_over(self, tournament_id: str) -> None:
+        phase = self._closed.get(tournament_id)
+        director = self._directors.get(tournament_id)
+        if phase is None and director is not None and director.is_closed:
+            phase = views.PHASES[director.course.state.phase]
+        if phase is not None:
+            raise tournament_over(tournament_id, phase)
 
     def director_of(self, tournament_id: str) -> TournamentDirector:
         director = TournamentDirector(tournament_id, self.configuration_of(tournament_id), self._dependencies)
@@ -80,13 +98,7 @@ class PokerTournaments:
         self.version_of(tournament_id)
         kept = await self.parts.facts.closed_summary(tournament_id)
         if kept is not None:
-            phase = tournament_pb2.TournamentSummary.FromString(kept).phase
-            raise TableRefused(
-                "TOURNAMENT_OVER",
-                "The tournament is over, and everybody is paid.",
-                tournament_id=tournament_id,
-                phase=tournament_pb2.TournamentPhase.Name(phase),
-            )
+            raise tournament_over(tournament_id, tournament_pb2.TournamentSummary.FromString(kept).phase)
         raise TableRefused(
             "TABLE_ELSEWHERE",
             "Another process runs the tournament, or it is just changing hands: ask there, or again in a moment.",
@@ -162,9 +174,16 @@ class TournamentService:
     ) -> tournament_pb2.GetTournamentResponse:
         course = await self._tournaments.course(tournament_id(request.tournament_id))
         player_id = caller.player_id
+        own = None
+        if player_id is not None:
+            tickets: Sequence[ticket_pb2.Ticket] = ()
+            if views.can_enter(course.state, player_id):
+                mode = self._tournaments.configuration_of(course.state.id).mode
+                tickets = await self._tournaments.won_entries.usable(course.state.id, player_id, mode)
+            own = views.own(course, player_id, self._tournaments.now_ms(), tickets)
         return tournament_pb2.GetTournamentResponse(
             tournament=self._tournaments.summary(course),
-            own=None if player_id is None else views.own(course, player_id, self._tournaments.now_ms()),
+            own=own,
             at=timestamp(self._parts.clock.now()),
         )
 
@@ -173,7 +192,7 @@ class TournamentService:
     ) -> tournament_pb2.ListTournamentPlayersResponse:
         requested: PageRequest = page_request(request.page_size, request.page_token)
         course = await self._tournaments.course(tournament_id(request.tournament_id))
-        shown = views.players(course, shows_player=OPERATOR in caller.scopes, own_player=caller.player_id or "")
+        shown = views.players(course, shows_player=OPERATOR in caller.scopes, own_player_id=caller.player_id or "")
         first = requested.position or 0
         following = list(enumerate(shown, start=1))[first : first + requested.row_limit]
         page = requested.page(following)
@@ -182,7 +201,13 @@ class TournamentService:
     # -- what players ask --------------------------------------------------------------------------------------------
 
     async def register(self, request: tournament_pb2.RegisterRequest, caller: Caller) -> bytes:
-        return await self._buy(Purchase.ENTRY, request, caller)
+        director = await self._tournaments.director(tournament_id(request.tournament_id))
+        request_id, content = validation.request_id(request.request_id), digest(request)
+        known = director.answered(caller.subject, request_id, content)
+        if known is not None:
+            return known
+        await self._tournaments.won_entries.verify_open(director.course.state.rules)
+        return await director.buy(Purchase.ENTRY, caller.subject, request_id, content, request.ticket_id)
 
     async def rebuy(self, request: tournament_pb2.RebuyRequest, caller: Caller) -> bytes:
         return await self._buy(Purchase.REBUY, request, caller)
@@ -193,7 +218,7 @@ class TournamentService:
     async def _buy(
         self,
         what: Purchase,
-        request: tournament_pb2.RegisterRequest | tournament_pb2.RebuyRequest | tournament_pb2.AddOnRequest,
+        request: tournament_pb2.RebuyRequest | tournament_pb2.AddOnRequest,
         caller: Caller,
     ) -> bytes:
         director = await self._tournaments.director(tournament_id(request.tournament_id))

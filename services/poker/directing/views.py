@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from feltro.poker.v1 import poker_pb2, tournament_pb2, tournament_rules_pb2
 from feltro.table.v1 import types_pb2
+from feltro.wallet.v1 import ticket_pb2
 from services.kit.table.chips.seam import table_id_of
 from services.poker.directing.course import Course
 from services.poker.tournament.levels import moment
@@ -33,6 +34,9 @@ _STANDINGS = {
     EntryState.PLAYING: tournament_pb2.ENTRY_STANDING_PLAYING,
     EntryState.OUT: tournament_pb2.ENTRY_STANDING_OUT,
 }
+
+
+_REFUNDS = (Why.UNREGISTERED, Why.TOO_LATE, Why.ENTRY_BACK)
 
 
 class Rank(NamedTuple):
@@ -92,6 +96,7 @@ def summary(
             overlay_cents=prizes.overlay_cents,
             places_cents=[place.cents for place in prizes.places],
             frozen=state.prizes is not None,
+            tickets=prizes.tickets,
         ),
         level=state.level,
         on_break=state.is_break,
@@ -121,8 +126,13 @@ def _average_chips(state: Tournament) -> int:
 
 def _is_open(state: Tournament) -> bool:
     """Whether a player who was never in the tournament can register."""
+    return can_enter(state, "")
+
+
+def can_enter(state: Tournament, player_id: str) -> bool:
+    """Whether a player can register, or enter again, now."""
     try:
-        requests.entry(state, "")
+        requests.entry(state, player_id)
     except TournamentRefused:
         return False
     return True
@@ -132,7 +142,8 @@ def player(
     course: Course, entry: Entry, *, known: Mapping[int, Rank] | None = None, shows_player: bool = False
 ) -> tournament_pb2.TournamentPlayer:
     """Builds what everybody sees of an entry; `known` are the places of all, where they were asked for already."""
-    state = course.state
+    state, paid, tickets = course.state, course.books.paid, course.books.paid_tickets
+    prize_ticket_cents = tickets.get((entry.number, Why.PRIZE), 0)
     rank = (ranks(state) if known is None else known).get(entry.number)
     message = tournament_pb2.TournamentPlayer(
         entry_no=entry.number,
@@ -141,9 +152,11 @@ def player(
         rebuys=entry.count(Purchase.REBUY),
         addons=entry.count(Purchase.ADDON),
         away=entry.player in state.away and entry.is_in,
-        prize_cents=course.books.paid.get((entry.number, Why.PRIZE), 0),
-        bounties_cents=sum(course.books.paid.get((entry.number, why), 0) for why in (Why.BOUNTY, Why.OWN_BOUNTY)),
+        prize_cents=paid.get((entry.number, Why.PRIZE), 0) - prize_ticket_cents,
+        prize_ticket_cents=prize_ticket_cents,
+        bounties_cents=sum(paid.get((entry.number, why), 0) for why in (Why.BOUNTY, Why.OWN_BOUNTY)),
         player_id=entry.player if shows_player else "",
+        by_ticket=shows_player and bool(entry.ticket),
     )
     if rank is not None:
         message.rank, message.rank_to, message.rank_final = rank.place.first, rank.place.last, rank.is_final
@@ -157,16 +170,29 @@ def player(
     return message
 
 
-def own(course: Course, player_id: str, now_ms: int) -> tournament_pb2.OwnTournament | None:
-    """Builds what a player alone sees; None if they have no entry."""
+def own_player(course: Course, entry: Entry) -> tournament_pb2.TournamentPlayer:
+    """Builds what the player of an entry sees of it."""
+    message = player(course, entry)
+    message.own, message.by_ticket = True, bool(entry.ticket)
+    return message
+
+
+def own(
+    course: Course, player_id: str, now_ms: int, tickets: Sequence[ticket_pb2.Ticket] = ()
+) -> tournament_pb2.OwnTournament | None:
+    """Builds what a player alone sees; None if they have neither an entry nor a ticket with which to enter."""
     state = course.state
     entries = [entry for entry in state.entries.values() if entry.player == player_id]
+    shown = [
+        tournament_pb2.OwnTicket(
+            ticket_id=ticket.ticket_id, value_cents=ticket.value_cents, from_freeroll=ticket.from_freeroll
+        )
+        for ticket in tickets
+    ]
     if not entries:
-        return None
+        return tournament_pb2.OwnTournament(tickets=shown) if shown else None
     entry = entries[-1]
-    shown = player(course, entry)
-    shown.own = True
-    message = tournament_pb2.OwnTournament(entry=shown)
+    message = tournament_pb2.OwnTournament(entry=own_player(course, entry), tickets=shown)
     awaited = state.awaited.get(entry.number)
     if awaited is not None:
         message.decide_by.CopyFrom(moment_of(awaited.until_ms))
@@ -184,13 +210,14 @@ def own(course: Course, player_id: str, now_ms: int) -> tournament_pb2.OwnTourna
     return message
 
 
-def players(course: Course, *, shows_player: bool, own_player: str) -> list[tournament_pb2.TournamentPlayer]:
+def players(course: Course, *, shows_player: bool, own_player_id: str) -> list[tournament_pb2.TournamentPlayer]:
     """Returns all entries by rank; those who were taken back come last."""
     known = ranks(course.state)
     shown = []
     for entry in course.state.entries.values():
         message = player(course, entry, known=known, shows_player=shows_player)
-        message.own = bool(own_player) and entry.player == own_player
+        if own_player_id and entry.player == own_player_id:
+            message.own, message.by_ticket = True, bool(entry.ticket)
         shown.append(message)
     withdrawn = tournament_pb2.ENTRY_STANDING_WITHDRAWN
     return sorted(shown, key=lambda each: (each.standing == withdrawn, each.rank or 1 << 30, each.entry_no))
@@ -232,11 +259,15 @@ def report(
         prize_cents=books.taken.prize_cents - books.refunded.prize_cents,
         fee_cents=books.taken.fee_cents - books.refunded.fee_cents,
         bounty_cents=books.taken.bounty_cents - books.refunded.bounty_cents,
-        prizes_paid_cents=books.sum_of(Why.PRIZE),
+        prizes_paid_cents=books.sum_of(Why.PRIZE) - books.tickets_of(Why.PRIZE),
         bounties_paid_cents=books.sum_of(Why.BOUNTY, Why.OWN_BOUNTY),
-        refunded_cents=books.sum_of(Why.UNREGISTERED, Why.TOO_LATE, Why.ENTRY_BACK),
+        refunded_cents=books.sum_of(*_REFUNDS),
         shares_paid_cents=books.sum_of(Why.SHARE_BY_CHIPS),
         overlay_cents=books.overlay_paid_cents,
         shortfall_cents=books.shortfall_paid_cents,
         pool_cents=books.wallet_cents,
+        entries_by_ticket=sum(bool(entry.ticket) for entry in counted(state.entries.values())),
+        tickets_awarded=sum(why is Why.PRIZE for _, why in books.paid_tickets),
+        tickets_awarded_cents=books.tickets_of(Why.PRIZE),
+        tickets_returned_cents=books.tickets_of(*_REFUNDS),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from feltro.table.v1 import types_pb2
 from services.kit.table.configuration import rules_template
 from services.kit.table.configuration.rules_template import Language
 from services.poker.specific_rules import Limit
-from services.poker.tournament.specific_rules import CancelPolicy, PayWhen, Start, TournamentRules
+from services.poker.tournament.specific_rules import CancelPolicy, FreerollTicket, PayWhen, Start, TournamentRules
 from services.poker.variant import Variant
 
 _TEXTS = Path(__file__).parent
@@ -33,8 +34,16 @@ def template(code: str) -> str:
 
 
 def _conditions(rules: TournamentRules) -> dict[str, bool]:
+    takes_cash = rules.freeroll_ticket is FreerollTicket.CASH
     return {
         "free": rules.is_freeroll,
+        "satellite": rules.satellite is not None,
+        "stops_early": rules.satellite_stops_early,
+        "to_the_last": rules.timed_minutes is None and not rules.satellite_stops_early,
+        # Nobody has won an entry to a free tournament.
+        "freeroll_cash": takes_cash and not rules.is_freeroll,
+        "freeroll_replaced": not takes_cash and bool(rules.replacement_tournament) and not rules.is_freeroll,
+        "freeroll_refused": not takes_cash and not rules.replacement_tournament and not rules.is_freeroll,
         "scheduled": rules.start is Start.SCHEDULED,
         "late": rules.late_reg_until_level > 0,
         "reentries": rules.reentries_max > 0,
@@ -80,6 +89,10 @@ def _values(rules: TournamentRules, language: Language) -> dict[str, object]:
         "time_bank": language.duration(rules.time_bank_seconds * _SECOND_MS),
         "timed": language.duration((rules.timed_minutes or 0) * _MINUTE_MS),
         "payouts": _payouts(rules, language),
+        "target": "" if rules.satellite is None else rules.satellite.tournament,
+        "ticket": "" if rules.satellite is None else language.euros(rules.satellite.value_cents),
+        "leftover": "" if rules.satellite is None else _shares(rules.satellite.leftover_bps, language),
+        "replacement": rules.replacement_tournament,
         "guarantee": language.euros(rules.guarantee_cents),
     }
 
@@ -96,7 +109,8 @@ def _levels(rules: TournamentRules, language: Language) -> str:
 
 def _payouts(rules: TournamentRules, language: Language) -> str:
     """Writes the largest field of each row, and the part of each of its places."""
-    return "; ".join(
-        f"≤ {row.entries_up_to}: {', '.join(language.percentage(bps, 10_000) for bps in row.bps)}"
-        for row in rules.payouts
-    )
+    return "; ".join(f"≤ {row.entries_up_to}: {_shares(row.bps, language)}" for row in rules.payouts)
+
+
+def _shares(bps: Sequence[int], language: Language) -> str:
+    return ", ".join(language.percentage(each, 10_000) for each in bps)

@@ -50,8 +50,9 @@ def more_chips_refused(what: str, why: str) -> TournamentRefused:
     return TournamentRefused("MORE_CHIPS_REFUSED", "23", f"No {what} is possible now: {why}", what=what)
 
 
-def ticket_unusable(why: str, paragraph: str) -> TournamentRefused:
-    return TournamentRefused("TICKET_UNUSABLE", paragraph, f"This ticket cannot be used here: {why}")
+def ticket_unusable(why: str, paragraph: str, field: str) -> TournamentRefused:
+    """`field` of the ticket is what does not fit."""
+    return TournamentRefused("TICKET_UNUSABLE", paragraph, f"This ticket cannot be used here: {why}", field=field)
 
 
 def ticket_not_money(why: str, paragraph: str) -> TournamentRefused:

@@ -22,10 +22,12 @@ from services.poker.tournament.specific_rules import (
     PORTUGUESE,
     Approval,
     CancelPolicy,
+    FreerollTicket,
     InitialButton,
     PayWhen,
     RebuyWhen,
     Start,
+    TicketPrize,
     TournamentRules,
     default_rules,
     verify,
@@ -68,15 +70,19 @@ _WORDS: Mapping[str, Mapping[Any, int]] = {
         HeadsUpBlinds.LITERAL: poker_pb2.HEADS_UP_BLINDS_LITERAL,
         HeadsUpBlinds.BUTTON_SMALL_BLIND: poker_pb2.HEADS_UP_BLINDS_BUTTON_SMALL_BLIND,
     },
+    "freeroll_ticket": {
+        FreerollTicket.NEW_TICKET: tournament_rules_pb2.FREEROLL_TICKET_NEW_TICKET,
+        FreerollTicket.CASH: tournament_rules_pb2.FREEROLL_TICKET_CASH,
+    },
     "showdown": {
         Showdown.REVEAL_ALL: poker_pb2.SHOWDOWN_REVEAL_ALL,
         Showdown.MUCK_LOSERS: poker_pb2.SHOWDOWN_MUCK_LOSERS,
     },
 }
-# An early stop of satellites needs tickets, which the ledger does not have.
 _APPROVALS = {
     Approval.NET_OF_AWARDED: tournament_rules_pb2.TOURNAMENT_APPROVAL_NET_OF_AWARDED,
     Approval.BUTTON_SMALL_BLIND: tournament_rules_pb2.TOURNAMENT_APPROVAL_BUTTON_SMALL_BLIND,
+    Approval.SATELLITE_EARLY_STOP: tournament_rules_pb2.TOURNAMENT_APPROVAL_SATELLITE_EARLY_STOP,
 }
 # Numbers of which 0 means the default.
 _NUMBERS = (
@@ -123,6 +129,13 @@ def read(configuration: types_pb2.TableConfiguration) -> tuple[TournamentRules, 
     return read_message(message)
 
 
+def targets_of(configuration: types_pb2.TableConfiguration) -> frozenset[str]:
+    """Returns the tournaments that a tournament gives entries to, without verifying its rules once more."""
+    message = _Message()
+    configuration.rules.Unpack(message)
+    return frozenset({message.satellite.tournament_id, message.replacement_tournament_id}) - {""}
+
+
 def read_message(message: tournament_rules_pb2.TournamentRules) -> tuple[TournamentRules, datetime | None]:
     """Returns what a message lays down, verified."""
     variant = _VARIANTS.get(message.regulation)
@@ -163,6 +176,12 @@ def _chosen(message: tournament_rules_pb2.TournamentRules) -> dict[str, object]:
     for name in ("rebuy_price", "addon_price"):
         if message.HasField(name):  # type: ignore[arg-type]
             chosen[name] = _price(getattr(message, name))
+    if message.HasField("satellite"):
+        prize = message.satellite
+        shared = {"leftover_bps": tuple(prize.leftover_bps)} if prize.leftover_bps else {}
+        chosen["satellite"] = TicketPrize(prize.tournament_id, prize.value_cents, **shared)
+    chosen["satellite_stops_early"] = message.satellite_stops_early
+    chosen["replacement_tournament"] = message.replacement_tournament_id
     if message.bet_units:
         chosen["bet_units"] = tuple(message.bet_units)
     chosen["languages"] = tuple(message.languages) or (PORTUGUESE,)
@@ -187,6 +206,12 @@ def price_message(price: Price) -> tournament_rules_pb2.TournamentPrice:
     )
 
 
+def _satellite_message(prize: TicketPrize) -> tournament_rules_pb2.SatellitePrize:
+    return tournament_rules_pb2.SatellitePrize(
+        tournament_id=prize.tournament, value_cents=prize.value_cents, leftover_bps=prize.leftover_bps
+    )
+
+
 def message_of(rules: TournamentRules, starts_at: datetime | None) -> tournament_rules_pb2.TournamentRules:
     """Builds the message of specific rules, with every default filled in."""
     has_fixed_raises = rules.limit is Limit.FIXED_RAISES
@@ -207,7 +232,10 @@ def message_of(rules: TournamentRules, starts_at: datetime | None) -> tournament
         addon_price=price_message(rules.addon_price) if rules.addons_max else None,
         bet_units=rules.bet_units if has_fixed_raises else (),
         languages=rules.languages,
-        approvals=sorted(_APPROVALS[each] for each in rules.approvals if each in _APPROVALS),
+        approvals=sorted(_APPROVALS[each] for each in rules.approvals),
+        satellite=None if rules.satellite is None else _satellite_message(rules.satellite),
+        satellite_stops_early=rules.satellite_stops_early,
+        replacement_tournament_id=rules.replacement_tournament,
     )
     for name, numbers in _WORDS.items():
         setattr(message, name, numbers[getattr(rules, name)])

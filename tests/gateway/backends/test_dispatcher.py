@@ -66,3 +66,18 @@ async def test_a_table_that_its_game_never_runs_is_not_said_to_be_unknown(monkey
     with pytest.raises(Refused) as refused:
         await calls.dispatch(ENTER, REQUEST, CONTEXT)
     assert refused.value.reason == "TABLE_ELSEWHERE"
+
+
+async def test_a_table_of_a_tournament_that_is_over_is_not_looked_for() -> None:
+    class Over(Games):
+        async def call(self, address: ServiceAddress, path: str, token: str, payload: bytes, traceparent: str) -> bytes:
+            if address.service == "has-it":
+                self.asked += 1
+                raise _refused("TOURNAMENT_OVER", grpc.StatusCode.FAILED_PRECONDITION)
+            return await super().call(address, path, token, payload, traceparent)
+
+    games = Over(runs_it_from=0)
+    calls = Dispatcher(cast("Directory", games), cast("Upstream", games))
+    with pytest.raises(Refused) as refused:
+        await calls.dispatch(ENTER, REQUEST, CONTEXT)
+    assert (refused.value.reason, games.asked) == ("TOURNAMENT_OVER", 1)

@@ -58,6 +58,7 @@ NOT_PROVOKED = {
     (TABLE, "SHARED_DEVICE"): "in this platform's one game nobody plays against another; tests/service/poker do it",
     (TABLE, "OUTSIDE_PERIOD"): "only caves have periods; tests/service/poker do it",
     (TABLE, "NOT_REGISTERED_FOR_PERIOD"): "only caves have periods; tests/service/poker do it",
+    (TABLE, "TOURNAMENT_OVER"): "only poker has tournaments; tests/service/poker_tournament does it",
     (TABLE, "ANSWER_TOO_LARGE"): "no page of a table's answers comes near it",
     **dict.fromkeys(
         (

@@ -13,7 +13,7 @@ from tests.processes import ledger_audit
 from tests.processes.databases import OWNER_ROLE
 from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
 from tests.processes.databases import WALLET_ROLE as WALLET_USER
-from tests.processes.poker import PokerProcess
+from tests.processes.stacked_poker import StackedPokerProcess
 from tests.processes.wallet import WalletProcess
 from tests.service.one_game_platform import differences
 from tests.service.poker_tournament.platform import TournamentDriver, TournamentPlatform
@@ -30,15 +30,15 @@ def platform(
     postgres.ensure_database(POKER_DATABASE, OWNER_ROLE, GAME_ROLE, template=game_template)
     with ephemeral.nats() as bus:
         wallet = WalletProcess(postgres.url(WALLET_USER, WALLET_DATABASE), bus.url, home)
-        poker = PokerProcess(
+        poker = StackedPokerProcess(
             postgres.url(GAME_ROLE, POKER_DATABASE), bus.url, home, wallet_address=wallet.address
-        )  # fmt: skip
+        )
         try:
             wallet.start()
             asyncio.run(wallet.ready())
             poker.start()
             asyncio.run(poker.ready())
-            yield TournamentPlatform(wallet, poker)
+            yield TournamentPlatform(wallet, poker, postgres.url(OWNER_ROLE, WALLET_DATABASE))
             found = asyncio.run(differences(poker))
             violations = asyncio.run(ledger_audit.violations_at(wallet.database_url))
         finally:

@@ -15,11 +15,18 @@ from uuid import uuid4
 import grpc
 
 from feltro.poker.v1 import tournament_pb2, tournament_pb2_grpc, tournament_rules_pb2
-from feltro.table.v1 import types_pb2
+from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1 import ticket_pb2
 from feltro.wallet.v1 import tournament_pb2 as money_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from tests.processes.poker import HOLDEM, PokerClient, PokerProcess
-from tests.processes.wallet import WalletClient, WalletProcess, refusal_reason
+from services.kit.bus.buckets import Bucket
+from services.kit.bus.connections import player_key
+from services.kit.bus.permissions import GATEWAY
+from services.kit.bus.subjects import CONNECTIONS_BUCKET
+from tests.processes.bus import connect_bus, user_url
+from tests.processes.poker import HOLDEM, PokerClient
+from tests.processes.stacked_poker import StackedPokerProcess
+from tests.processes.wallet import WalletClient, WalletProcess, refusal_facts, refusal_reason
 
 MONEY_CENTS = 50_000
 # What takes longer hangs.
@@ -38,7 +45,9 @@ class TournamentPlatform:
     """The processes of the wallet and of poker."""
 
     wallet: WalletProcess
-    poker: PokerProcess
+    poker: StackedPokerProcess
+    # The ledger's database as its owner.
+    ledger_url: str
     accounts: dict[str, str] = field(default_factory=dict)
 
     @asynccontextmanager
@@ -46,7 +55,9 @@ class TournamentPlatform:
         async with AsyncExitStack() as stack:
             wallet = await stack.enter_async_context(self.wallet.client())
             poker = await stack.enter_async_context(self.poker.client())
-            yield TournamentDriver(self, wallet, poker)
+            bus = await connect_bus(user_url(self.poker.nats_url, GATEWAY))
+            stack.push_async_callback(bus.close)
+            yield TournamentDriver(self, wallet, poker, Bucket(bus, CONNECTIONS_BUCKET, lambda: None))
 
     async def kill_and_start_again(self) -> None:
         """Kills the owner, and starts another process in its place."""
@@ -71,7 +82,8 @@ def rules(**chosen: object) -> tournament_rules_pb2.TournamentRules:
 
 def scheduled(in_seconds: float, **chosen: object) -> tournament_rules_pb2.TournamentRules:
     """The same as a scheduled tournament."""
-    made = rules(start=tournament_rules_pb2.TOURNAMENT_START_SCHEDULED, max_players=0, late_reg_until_level=0, **chosen)
+    usual: dict[str, object] = {"max_players": 0, "late_reg_until_level": 0}
+    made = rules(start=tournament_rules_pb2.TOURNAMENT_START_SCHEDULED, **{**usual, **chosen})
     made.starts_at.FromDatetime(datetime.now(UTC) + timedelta(seconds=in_seconds))
     return made
 
@@ -79,10 +91,13 @@ def scheduled(in_seconds: float, **chosen: object) -> tournament_rules_pb2.Tourn
 class TournamentDriver:
     """A test's clients."""
 
-    def __init__(self, platform: TournamentPlatform, wallet: WalletClient, poker: PokerClient) -> None:
+    def __init__(
+        self, platform: TournamentPlatform, wallet: WalletClient, poker: PokerClient, connections: Bucket
+    ) -> None:
         self.platform = platform
         self.wallet = wallet
         self.poker = poker
+        self._connections = connections
         self.tournaments: tournament_pb2_grpc.TournamentServiceAsyncStub = poker.tournaments
 
     # -- operators ---------------------------------------------------------------------------------------------------
@@ -130,13 +145,19 @@ class TournamentDriver:
         self.platform.accounts[player_id] = await self.wallet.open_account(player_id, cents)
         return player_id
 
+    async def connect(self, player_id: str) -> None:
+        """Says as a gateway would that the player has a connection: the player is not away when a hand begins."""
+        await self._connections.put(player_key(player_id, "g"), b"1")
+
     async def balance(self, player_id: str) -> int:
         return (await self.wallet.balance(self.platform.accounts[player_id])).free_cents
 
     async def register(
-        self, tournament_id: str, player_id: str, request_id: str = ""
+        self, tournament_id: str, player_id: str, request_id: str = "", *, ticket_id: str = ""
     ) -> tournament_pb2.RegisterResponse:
-        request = tournament_pb2.RegisterRequest(request_id=request_id or str(uuid4()), tournament_id=tournament_id)
+        request = tournament_pb2.RegisterRequest(
+            request_id=request_id or str(uuid4()), tournament_id=tournament_id, ticket_id=ticket_id
+        )
         return await self.again(lambda: self.tournaments.Register(request, metadata=self.poker.player(player_id)))
 
     async def unregister(
@@ -144,6 +165,21 @@ class TournamentDriver:
     ) -> tournament_pb2.UnregisterResponse:
         request = tournament_pb2.UnregisterRequest(request_id=request_id or str(uuid4()), tournament_id=tournament_id)
         return await self.again(lambda: self.tournaments.Unregister(request, metadata=self.poker.player(player_id)))
+
+    async def rebuy(self, tournament_id: str, player_id: str) -> tournament_pb2.RebuyResponse:
+        request = tournament_pb2.RebuyRequest(request_id=str(uuid4()), tournament_id=tournament_id)
+        return await self.again(lambda: self.tournaments.Rebuy(request, metadata=self.poker.player(player_id)))
+
+    async def decline_rebuy(self, tournament_id: str, player_id: str) -> tournament_pb2.DeclineRebuyResponse:
+        request = tournament_pb2.DeclineRebuyRequest(tournament_id=tournament_id)
+        return await self.again(lambda: self.tournaments.DeclineRebuy(request, metadata=self.poker.player(player_id)))
+
+    async def tickets(self, player_id: str, tournament_id: str) -> list[ticket_pb2.Ticket]:
+        """Returns the tickets of a player to a tournament, oldest first."""
+        account_id = self.platform.accounts[player_id]
+        request = ticket_pb2.ListTicketsRequest(account_id=account_id, tournament_id=tournament_id)
+        answer = await self.wallet.tickets.ListTickets(request, metadata=self.wallet.bearer("operator", "op"))
+        return list(answer.tickets)
 
     # -- what is seen ------------------------------------------------------------------------------------------------
 
@@ -156,6 +192,22 @@ class TournamentDriver:
         request = tournament_pb2.ListTournamentPlayersRequest(tournament_id=tournament_id, page_size=500)
         answer = await self.again(lambda: self.tournaments.ListTournamentPlayers(request, metadata=self.operator))
         return list(answer.players)
+
+    async def refused_table(self, tournament_id: str) -> dict[str, str]:
+        """Returns the facts of the refusal that a call to the first table of a tournament gets when it is over."""
+        player = self.poker.player("a_visitor")
+        request = table_pb2.GetTableRequest(table_id=f"{tournament_id}-t1")
+        async with asyncio.timeout(TIMEOUT_S):
+            while True:
+                try:
+                    await self.again(lambda: self.poker.tables.GetTable(request, metadata=player))
+                except grpc.aio.AioRpcError as failed:
+                    reason, facts = refusal_facts(failed)
+                    if reason != "TOURNAMENT_OVER":
+                        raise
+                    return facts
+                # It is paid, and about to be closed.
+                await asyncio.sleep(0.02)
 
     async def pool(self, tournament_id: str) -> money_pb2.GetTournamentMoneyResponse:
         request = money_pb2.GetTournamentMoneyRequest(tournament_id=tournament_id)

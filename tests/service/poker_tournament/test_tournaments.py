@@ -54,6 +54,8 @@ async def test_a_sit_and_go_is_played_and_paid(driver: TournamentDriver) -> None
     assert await refused(driver.register(tournament, await driver.new_player())) == "TOURNAMENT_OVER"
     own = await driver.tournament(tournament, players[0])
     assert own.own.entry.own
+    over_for_tables = {"tournament_id": tournament, "phase": "TOURNAMENT_PHASE_FINISHED"}
+    assert await driver.refused_table(tournament) == over_for_tables
     explained = await replay(driver, tournament)
     assert f"pays 2000 cents to {ranked[0].player_id}: prize for place 1.º (810/2015:33)" in explained
 
@@ -170,11 +172,17 @@ async def test_a_demonstration_needs_no_money(driver: TournamentDriver) -> None:
 @pytest.mark.guarantee("G3", "G4", "G8")
 async def test_the_owner_is_killed_between_registration_and_the_end(driver: TournamentDriver) -> None:
     """Registrations, the hand under way and the payment go on at the next process; nothing is paid twice."""
+    earlier = await driver.create(scheduled(36_000))
+    await driver.cancel(earlier, "another one is played")
+    await driver.until_closed(earlier)
     levels = [tournament_rules_pb2.TournamentLevel(small_blind=100, big_blind=100, seconds=600)]
     tournament = await driver.create(rules(seats=2, max_players=2, levels=levels, starting_stack=100))
     players = [await driver.new_player() for _ in range(2)]
     await driver.register(tournament, players[0], "enter")
     await driver.platform.kill_and_start_again()
+    # A process that has never run it says so, too: nobody looks for its owner.
+    phase = "TOURNAMENT_PHASE_CANCELLED"
+    assert await driver.refused_table(earlier) == {"tournament_id": earlier, "phase": phase}
     entered = await driver.register(tournament, players[0], "enter")
     assert entered.entry.entry_no == 1
     assert await driver.balance(players[0]) == MONEY_CENTS - ENTRY_CENTS

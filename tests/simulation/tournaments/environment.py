@@ -15,6 +15,7 @@ from google.protobuf.message import Message
 
 from feltro.poker.v1 import poker_pb2, tournament_journal_pb2, tournament_pb2
 from feltro.table.v1 import events_pb2, types_pb2
+from feltro.wallet.v1 import tournament_pb2 as wallet_tournament
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.command_digest import digest
 from services.kit.randomness.source import Randomness
@@ -173,12 +174,14 @@ class World:
                     pass
                 await asyncio.sleep(AGAIN_AFTER_S)
 
-    async def buy(self, what: Purchase, player_id: str, request_id: str) -> Message | Refused:
+    async def buy(self, what: Purchase, player_id: str, request_id: str, ticket_id: str = "") -> Message | Refused:
         """Buys as the service does: the answer is what the director has kept for the command."""
-        request: Message = tournament_pb2.RegisterRequest(request_id=request_id, tournament_id=TOURNAMENT_ID)
+        request: Message = tournament_pb2.RegisterRequest(
+            request_id=request_id, tournament_id=TOURNAMENT_ID, ticket_id=ticket_id
+        )
         content = digest(request, str(what))
         kinds = {Purchase.REBUY: tournament_pb2.RebuyResponse, Purchase.ADDON: tournament_pb2.AddOnResponse}
-        answer = await self.ask(lambda director: director.buy(what, player_id, request_id, content))
+        answer = await self.ask(lambda director: director.buy(what, player_id, request_id, content, ticket_id))
         if isinstance(answer, Refused):
             return answer
         return kinds.get(what, tournament_pb2.RegisterResponse).FromString(answer)
@@ -292,7 +295,7 @@ def _kind_of(fact: JournalledFact) -> str:
 class _Wallet:
     """The wallet's client of one owner, with moments before each command and after its answer."""
 
-    _COMMANDS = ("open_table", "pay_in", "pay_out", "close_tournament")
+    _COMMANDS = ("open_table", "pay_in", "pay_out", "settle_tickets", "close_tournament")
 
     def __init__(self, owner: Owner, wallet: object) -> None:
         self._owner = owner
@@ -304,12 +307,26 @@ class _Wallet:
         async def call(request: Any) -> Any:  # noqa: ANN401 - of any method
             if name not in self._COMMANDS:
                 return await method(request)
-            await self._owner.world.moment(self._owner.process, f"before {name}")
+            kind = f"{name}{_with_tickets(request)}"
+            await self._owner.world.moment(self._owner.process, f"before {kind}")
             answer = await method(request)
-            await self._owner.world.moment(self._owner.process, f"after {name}")
+            await self._owner.world.moment(self._owner.process, f"after {kind}")
             return answer
 
         return call
+
+
+def _with_tickets(request: Message) -> str:
+    """Says of a command what it does with tickets."""
+    match request:
+        case wallet_tournament.PayInRequest(ticket_id=ticket_id) if ticket_id:
+            return " by ticket"
+        case wallet_tournament.PayOutRequest(awards=awards):
+            kinds = {each.ticket_refund for each in awards} - {wallet_tournament.TICKET_REFUND_UNSPECIFIED}
+            names = [wallet_tournament.TicketRefund.Name(kind) for kind in sorted(kinds)]
+            return " ".join(["", *(["of tickets"] if any(each.HasField("ticket") for each in awards) else []), *names])
+        case _:
+            return ""
 
 
 class _Tables:

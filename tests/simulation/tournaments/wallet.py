@@ -20,6 +20,7 @@ from services.wallet.ledger import commands
 from services.wallet.ledger.book import Awarded
 from services.wallet.ledger.commands import Command
 from services.wallet.ledger.messages import ticket_message
+from services.wallet.model import refusals
 from services.wallet.model.state import AccountKind, Mode, PayIn, Play, Ticket
 from services.wallet.server.tournament_service import TournamentMoneyService, award_message
 from tests.simulation.environment.wallet import PAGE_SIZE, InMemoryWallet, _run
@@ -67,6 +68,7 @@ class PoolWallet(InMemoryWallet):
                 lambda r: _run(service.settle_tickets(r, game)),
             ),
             "ListTickets": (ticket_pb2.ListTicketsRequest.FromString, self._list_tickets),
+            "ListTicketChanges": (ticket_pb2.ListTicketChangesRequest.FromString, self._find_ticket),
             "RegisterTable": (wallet_pb2.RegisterTableRequest.FromString, self._register_table),
             "CloseTournament": (
                 tournament_pb2.CloseTournamentRequest.FromString,
@@ -162,6 +164,14 @@ class PoolWallet(InMemoryWallet):
         wanted = [ticket for ticket in found if request.account_id in {"", ticket.account_id}]
         page, token = _page(wanted, request.page_token)
         return ticket_pb2.ListTicketsResponse(tickets=page, next_page_token=token)
+
+    def _find_ticket(self, request: ticket_pb2.ListTicketChangesRequest) -> ticket_pb2.ListTicketChangesResponse:
+        """Returns a ticket as it is now, without its history."""
+        ticket = self.book.tickets.get(request.ticket_id)
+        if ticket is None:
+            raise refusals.ticket_unknown(request.ticket_id)
+        message = ticket_message(ticket, self.book.accounts[ticket.account_no], self.book.tables[ticket.table_no])
+        return ticket_pb2.ListTicketChangesResponse(ticket=message)
 
     def _money(self, request: tournament_pb2.GetTournamentMoneyRequest) -> tournament_pb2.GetTournamentMoneyResponse:
         return tournament_pb2.GetTournamentMoneyResponse(pool_cents=self.pool_cents(request.tournament_id))

@@ -59,7 +59,7 @@ ON CONFLICT (tournament_id) DO UPDATE
     SET epoch = :epoch, phase = :phase, closed = :closed, summary = :summary, kept_at = :kept_at
 """)
 _SUMMARY = text("SELECT summary FROM tournament_summaries WHERE tournament_id = :tournament_id AND closed")
-_CLOSED = text("SELECT tournament_id FROM tournament_summaries WHERE closed")
+_CLOSED = text("SELECT tournament_id, phase FROM tournament_summaries WHERE closed")
 _LIST = text("""
 SELECT tournament_no, summary FROM tournament_summaries
 WHERE (:mode = 0 OR mode = :mode) AND (:phase = 0 OR phase = :phase)
@@ -153,10 +153,10 @@ class PostgresFacts:
 
         await self._fenced(tournament_id, epoch, write)
 
-    async def closed(self) -> frozenset[str]:
-        """Returns the tournaments that nobody runs any more."""
+    async def closed(self) -> dict[str, int]:
+        """Returns the tournaments that nobody runs any more, each with its last phase."""
         async with self._engine.connect() as connection:
-            return frozenset(row[0] for row in await connection.execute(_CLOSED))
+            return {row.tournament_id: row.phase for row in await connection.execute(_CLOSED)}
 
     async def closed_summary(self, tournament_id: str) -> bytes | None:
         """Returns how a tournament ended that nobody runs any more; None if somebody does."""

@@ -42,15 +42,18 @@ class TableRegistry(Generic[Bets, Outcome]):
         placement_ids: Callable[[], frozenset[str]],
         address_of: Callable[[str], str | None],
         open_tournament: Callable[[str], TableGroup[Bets, Outcome]] | None = None,
+        verify_not_over: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`placement_ids` are all of the game; `address_of` says where another process runs one of them.
 
-        `open_tournament` creates the tables of a tournament, where the game has tournaments.
+        Where the game has tournaments, `open_tournament` creates the tables of one, and `verify_not_over` refuses calls
+        to those of a tournament that is over.
         """
         self._dependencies = dependencies
         self._placement_ids = placement_ids
         self._address_of = address_of
         self._open_tournament = open_tournament
+        self._verify_not_over = verify_not_over
         self._owned: dict[str, TableGroup[Bets, Outcome]] = {}
         self._admission = Admission(dependencies)
 
@@ -110,6 +113,8 @@ class TableRegistry(Generic[Bets, Outcome]):
     def owned_tables_of(self, table_id: str) -> TableGroup[Bets, Outcome]:
         """Returns the owned tables that a table belongs to; refused if another process runs it."""
         placement_id = self.placement_id_of(table_id)
+        # Nobody runs them ever again: the caller need not look for an owner.
+        self._verify_not_over(placement_id)
         owned_tables = self._owned.get(placement_id)
         if owned_tables is not None and owned_tables.ready.is_set():
             if owned_tables.contains(table_id):

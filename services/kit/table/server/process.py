@@ -190,7 +190,7 @@ class GameProcess(Generic[Bets, Outcome]):
             lease = placement.owner(placement_id)
             return None if lease is None else lease.address
 
-        tournaments = self._definition.tournaments and self._definition.tournaments(
+        tournaments = self._tournament_host(
             TournamentParts(
                 game,
                 PostgresFacts(reading),
@@ -206,7 +206,11 @@ class GameProcess(Generic[Bets, Outcome]):
         )
 
         registry: TableRegistry[Bets, Outcome] = TableRegistry(
-            dependencies, catalogue.placement_ids, address_of, _tournament_tables(dependencies, tournaments)
+            dependencies,
+            catalogue.placement_ids,
+            address_of,
+            _tournament_tables(dependencies, tournaments),
+            (lambda _: None) if tournaments is None else tournaments.verify_not_over,
         )
         history = RoundHistory(reading)
         commands = GameCommands(
@@ -283,6 +287,14 @@ class GameProcess(Generic[Bets, Outcome]):
             await server.stop(settings.stop_grace_s)
             await supervisor.cancel_all()
             _log.info("the game has stopped", extra={"game": game.name})
+
+    def _tournament_host(self, parts: TournamentParts) -> TournamentHost | None:
+        """Builds what directs the game's tournaments, where it has any, and has it verify new ones."""
+        if self._definition.tournaments is None:
+            return None
+        host = self._definition.tournaments(parts)
+        parts.registrar.verify_tournament = host.verify_new
+        return host
 
     async def _enter_initial_tables(
         self, configurations: Configurations, registrar: TableRegistrar, stopping: asyncio.Event

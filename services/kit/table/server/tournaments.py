@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from feltro.table.v1 import types_pb2
 from services.kit.clock import Clock
 from services.kit.randomness.source import Randomness
 from services.kit.rpc.methods import Service
@@ -45,6 +46,12 @@ class TournamentHost(Protocol):
 
     async def closed(self) -> frozenset[str]:
         """Returns the tournaments that are over: nobody runs them any more."""
+
+    async def verify_new(self, tournament_id: str, configuration: types_pb2.TableConfiguration) -> None:
+        """Refuses a new tournament for what the game asks of one beside its rules, such as other tournaments."""
+
+    def verify_not_over(self, tournament_id: str) -> None:
+        """Refuses a tournament that is known to be over, by this process or when `closed` was asked last."""
 
     def director_of(self, tournament_id: str) -> Director:
         """Makes the director of a tournament that this process now owns."""

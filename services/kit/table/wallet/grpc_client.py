@@ -217,6 +217,11 @@ class GrpcWallet:
     async def list_tickets(self, request: ticket_pb2.ListTicketsRequest) -> ticket_pb2.ListTicketsResponse:
         return await self._call(self._tickets.ListTickets, request)
 
+    async def list_ticket_changes(
+        self, request: ticket_pb2.ListTicketChangesRequest
+    ) -> ticket_pb2.ListTicketChangesResponse:
+        return await self._call(self._tickets.ListTicketChanges, request)
+
     async def close_tournament(
         self, request: tournament_pb2.CloseTournamentRequest
     ) -> tournament_pb2.CloseTournamentResponse:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from feltro.table.v1 import types_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.refusal import Refused
 from services.kit.table.refusals import TableRefused, invalid
@@ -15,6 +18,8 @@ class TableRegistrar:
 
     def __init__(self, wallet: Wallet) -> None:
         self._wallet = wallet
+        # Refuses a new tournament for what its game asks of one beside its rules; set where the game has tournaments.
+        self.verify_tournament: Callable[[str, types_pb2.TableConfiguration], Awaitable[None]] | None = None
 
     async def register(
         self, table_id: str, configuration: types_pb2.TableConfiguration, largest_payout_cents: int
@@ -23,6 +28,8 @@ class TableRegistrar:
 
         A repeat changes nothing. Raises `WalletUnanswered` after a while.
         """
+        if configuration.play == wallet_types.PLAY_TOURNAMENT and self.verify_tournament is not None:
+            await self.verify_tournament(table_id, configuration)
         request = wallet_pb2.RegisterTableRequest(
             table_id=table_id,
             game=configuration.game,

@@ -36,6 +36,10 @@ class TournamentMoney(Protocol):
 
     async def list_tickets(self, request: ticket_pb2.ListTicketsRequest) -> ticket_pb2.ListTicketsResponse: ...
 
+    async def list_ticket_changes(
+        self, request: ticket_pb2.ListTicketChangesRequest
+    ) -> ticket_pb2.ListTicketChangesResponse: ...
+
     async def close_tournament(
         self, request: tournament_pb2.CloseTournamentRequest
     ) -> tournament_pb2.CloseTournamentResponse: ...
@@ -122,15 +126,13 @@ class TournamentWallet:
         )
         return await retry_until_answered(lambda: self.wallet.settle_tickets(request))
 
-    async def tickets_of(self, account_id: str) -> list[ticket_pb2.Ticket]:
-        """Returns the tickets with which an account can enter this tournament, oldest first."""
+    async def tickets(self) -> list[ticket_pb2.Ticket]:
+        """Returns all tickets to this tournament, oldest first."""
 
         async def get_page(request: ticket_pb2.ListTicketsRequest) -> ticket_pb2.ListTicketsResponse:
             return await retry_for_a_while(lambda: self.wallet.list_tickets(request))
 
-        request = ticket_pb2.ListTicketsRequest(
-            account_id=account_id, tournament_id=self._id, open_only=True, page_size=PAGE_SIZE
-        )
+        request = ticket_pb2.ListTicketsRequest(tournament_id=self._id, page_size=PAGE_SIZE)
         return [ticket async for page in pages(get_page, request) for ticket in page.tickets]
 
     async def close(self) -> None:

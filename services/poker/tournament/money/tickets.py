@@ -49,17 +49,17 @@ class Ticket:
         if player != self.player:
             raise refusals.ticket_not_transferable()
         if tournament != self.tournament:
-            raise refusals.ticket_unusable("it is for another tournament", "32")
+            raise refusals.ticket_unusable("it is for another tournament", "32", "tournament_id")
         if price_cents != self.value_cents:
-            raise refusals.ticket_unusable("its value is not the price of the entry", "37")
+            raise refusals.ticket_unusable("its value is not the price of the entry", "37", "value_cents")
         if self.state not in _USABLE:
-            raise refusals.ticket_unusable(f"it is {self.state}", "28")
+            raise refusals.ticket_unusable(f"it is {self.state}", "28", "state")
         return self._in(TicketState.USED)
 
     def give_back(self) -> Ticket:
         """Gives the ticket back to a player who unregisters: the ticket and not money (28, T-A-02)."""
         if self.state is not TicketState.USED:
-            raise refusals.ticket_unusable(f"it is {self.state}", "25")
+            raise refusals.ticket_unusable(f"it is {self.state}", "25", "state")
         return self._in(TicketState.RETURNED)
 
     def convert(self, held: Iterable[Ticket]) -> Ticket:

@@ -52,7 +52,7 @@ def verify_entry(state: Tournament, pay_in: PayIn) -> None:
     must_be_replaced = rules.freeroll_ticket is FreerollTicket.NEW_TICKET and not rules.replacement_tournament
     if pay_in.paid_by is PaidBy.FREEROLL_TICKET and must_be_replaced:
         # What a cancellation would issue instead has to be named beforehand (T-A-03).
-        raise refusals.ticket_unusable("no tournament is named for which it would be replaced", "32")
+        raise refusals.ticket_unusable("no tournament is named for which it would be replaced", "32", "from_freeroll")
 
 
 def unregister(state: Tournament, player: str, now_ms: int) -> Entry:

@@ -12,6 +12,7 @@ from google.protobuf.message import Message
 
 from feltro.poker.v1 import tournament_pb2
 from feltro.table.v1 import events_pb2, table_pb2
+from feltro.wallet.v1 import ticket_pb2
 from services.kit.table.refusals import TableRefused
 from tests.browser.driver.rest import Json
 from tests.browser.driver.served import served
@@ -20,7 +21,7 @@ from tests.browser.recorded.directed.page import Answers, Page
 from tests.browser.recorded.directed.platform import Directed
 from tests.browser.recorded.poker.platform import PokerPage, PokerPlatform
 from tests.browser.recorded.poker.table import Options, ScriptedTable
-from tests.browser.recorded.tournaments.tournament import DirectedTournament, scheduled
+from tests.browser.recorded.tournaments.tournament import DirectedTournament, make_satellite, scheduled
 from tests.browser.recorded.tournaments.tournament_table import TournamentTable
 
 TIMEOUT_S = 60
@@ -55,7 +56,10 @@ class _TournamentPage(PokerPage):
             "TournamentService.Rebuy": lambda params: json_of(self._of(params).rebuy()),
             "TournamentService.DeclineRebuy": lambda params: json_of(self._of(params).decline()),
             "TournamentService.AddOn": lambda params: json_of(self._of(params).buy_addon()),
-            "TournamentService.Register": lambda params: json_of(self._of(params).register()),
+            "TournamentService.Register": lambda params: json_of(
+                self._of(params).register(params.get("ticket_id", ""))
+            ),
+            "TicketService.ListTickets": self._list_tickets,
             "TournamentService.Unregister": lambda params: json_of(self._of(params).unregister()),
         }
 
@@ -72,6 +76,21 @@ class _TournamentPage(PokerPage):
                 continue
             if params.get("phase") in {None, PHASES.Name(each.summary.phase)} and params["mode"] == "MODE_REAL":
                 answer.tournaments.append(each.summary)
+        return json_of(answer)
+
+    def _list_tickets(self, params: Json) -> object:
+        """The player's tickets to all tournaments."""
+        assert params["account_id"]
+        assert params["open_only"]
+        answer = ticket_pb2.ListTicketsResponse()
+        for tournament in self._tournaments.values():
+            for ticket in [] if tournament.own is None else tournament.own.tickets:
+                answer.tickets.add(
+                    ticket_id=ticket.ticket_id,
+                    tournament_id=tournament.tournament_id,
+                    value_cents=ticket.value_cents,
+                    state=ticket_pb2.TICKET_STATE_ISSUED,
+                )
         return json_of(answer)
 
     def _get(self, params: Json) -> object:
@@ -117,6 +136,12 @@ class TournamentPlatform(PokerPlatform):
         """Makes a tournament."""
         made = scheduled(f"rehearsed-{next(self.tournament_numbers)}")
         self.tournaments[made.tournament_id] = made
+        return made
+
+    def satellite(self, target: DirectedTournament) -> DirectedTournament:
+        """Makes a satellite to another tournament."""
+        made = self.tournament()
+        make_satellite(made, target)
         return made
 
     def inner_table(self, tournament: DirectedTournament, number: int = 1, *, seat: int = 1) -> Directed[ScriptedTable]:

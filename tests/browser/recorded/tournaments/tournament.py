@@ -36,10 +36,13 @@ class DirectedTournament:
             (reason, facts), self.refusal = self.refusal, None
             raise TableRefused(reason, "Refused by the test.", **facts)
 
-    def register(self) -> tournament_pb2.RegisterResponse:
+    def register(self, ticket_id: str = "") -> tournament_pb2.RegisterResponse:
         self.refuse_if_told()
         entry = tournament_pb2.TournamentPlayer(
-            entry_no=len(self.players) + 1, standing=tournament_pb2.ENTRY_STANDING_REGISTERED, own=True
+            entry_no=len(self.players) + 1,
+            standing=tournament_pb2.ENTRY_STANDING_REGISTERED,
+            own=True,
+            by_ticket=bool(ticket_id),
         )
         self.players.append(entry)
         self.own = tournament_pb2.OwnTournament(entry=entry, can_unregister=True)
@@ -52,9 +55,17 @@ class DirectedTournament:
         entry = self.players[-1]
         entry.standing = tournament_pb2.ENTRY_STANDING_WITHDRAWN
         self.own = tournament_pb2.OwnTournament(entry=entry)
+        if entry.by_ticket:
+            self.give_ticket()
         self.summary.entries -= 1
         self.summary.players_left -= 1
         return tournament_pb2.UnregisterResponse(entry=entry)
+
+    def give_ticket(self) -> None:
+        """The page's player has a ticket to it, or has it again."""
+        if self.own is None:
+            self.own = tournament_pb2.OwnTournament()
+        self.own.tickets.add(ticket_id=f"ticket-to-{self.tournament_id}", value_cents=1100)
 
     def start(self, table_id: str, seat: int) -> None:
         """Starts it, with the page's player at a table."""
@@ -173,3 +184,13 @@ def finish(tournament: DirectedTournament) -> None:
     ):
         player.standing = tournament_pb2.ENTRY_STANDING_PLAYING if first == 1 else tournament_pb2.ENTRY_STANDING_OUT
         player.rank, player.rank_to, player.rank_final, player.prize_cents = first, last, True, prize_cents
+
+
+def make_satellite(tournament: DirectedTournament, target: DirectedTournament) -> None:
+    """Makes its prizes two entries to another tournament, and the rest in money for the third place."""
+    summary = tournament.summary
+    summary.configuration.name.pt, summary.configuration.name.en = "Satélite de ensaio", "Rehearsal satellite"
+    summary.configuration.rules.satellite.CopyFrom(
+        tournament_rules_pb2.SatellitePrize(tournament_id=target.tournament_id, value_cents=1100, leftover_bps=[10_000])
+    )
+    summary.prizes.CopyFrom(tournament_pb2.TournamentPrizes(pool_cents=3000, places_cents=[0, 0, 800], tickets=2))

@@ -13,7 +13,15 @@ from services.poker.game import PokerGame
 from services.poker.specific_rules import Limit
 from services.poker.tournament.levels import Level
 from services.poker.tournament.price import Price
-from services.poker.tournament.specific_rules import CancelPolicy, PayWhen, Start, TournamentRules
+from services.poker.tournament.specific_rules import (
+    Approval,
+    CancelPolicy,
+    FreerollTicket,
+    PayWhen,
+    Start,
+    TicketPrize,
+    TournamentRules,
+)
 from services.poker.tournament.specific_rules_message import message_of
 from tests.engine.poker.tournament.builders import rules
 
@@ -54,6 +62,26 @@ OPTIONS = [
     (
         {"cancel_policy": CancelPolicy.NET_OF_AWARDED, "approvals": frozenset({CancelPolicy.NET_OF_AWARDED})},
         "Ao que se divide descontam-se os prémios já ganhos",
+    ),
+    (
+        {"satellite": TicketPrize("domingo", 10_900, (7_000, 3_000))},
+        "O que sobrar é pago em dinheiro aos lugares seguintes (70 %, 30 %).",
+    ),
+    (
+        {
+            "satellite": TicketPrize("domingo", 10_900),
+            "satellite_stops_early": True,
+            "approvals": frozenset({Approval.SATELLITE_EARLY_STOP}),
+        },
+        "O torneio acaba quando não houver mais jogadores do que entradas a ganhar, conforme aprovado",
+    ),
+    (
+        {"freeroll_ticket": FreerollTicket.CASH},
+        "O mesmo vale para uma entrada ganha num torneio gratuito.",
+    ),
+    (
+        {"replacement_tournament": "segunda"},
+        "não se recebe dinheiro, mas outra de igual valor, no torneio segunda.",
     ),
 ]
 
@@ -154,3 +182,26 @@ def test_both_languages_say_as_much(
     assert [line[:2] for line in other.splitlines() if line[:1] in {"#", "*"}][: len(shape) - 1] == shape[:-1]
     assert "$" not in page
     assert "<!--" not in page
+
+
+@pytest.mark.rule("810/2015:28", "810/2015:29", "810/2015:30", "810/2015:37")
+@pytest.mark.parametrize("language", ["pt", "en"])
+def test_what_a_won_entry_is_worth_is_stated(language: str) -> None:
+    page = sentences(text_of(tournament(made_with({})), language))
+    for words in {
+        "pt": (
+            "não se devolve em dinheiro, não se vende e não passa para outra pessoa",
+            "ganha outra recebe o valor da segunda em dinheiro, salvo se foi ganha num torneio gratuito",
+            "caduca com o torneio",
+            "Não se aceitam entradas ganhas em torneios gratuitos",
+            "A quem entrou com uma entrada ganha, ou ainda a tem por usar, devolve-se o valor dela em dinheiro",
+        ),
+        "en": (
+            "not paid back in money, not sold and not passed on",
+            "wins another one is paid its value in money, unless it was won in a free tournament",
+            "lapses with the tournament",
+            "Entries that were won in free tournaments are not accepted",
+            "entered by a won entry, or has not used it yet, is paid its value in money",
+        ),
+    }[language]:
+        assert words in page

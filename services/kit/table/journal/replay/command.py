@@ -22,7 +22,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.table.v1 import types_pb2
-from feltro.wallet.v1 import tournament_pb2, wallet_pb2
+from feltro.wallet.v1 import ticket_pb2, tournament_pb2, wallet_pb2
 from services.kit.clock import SystemClock
 from services.kit.database import postgresql
 from services.kit.refusal import Refused
@@ -93,8 +93,9 @@ class TournamentGame(Protocol):
         money: tournament_pb2.GetTournamentMoneyResponse,
         pay_ins: Sequence[tournament_pb2.TournamentPayIn],
         awards: Sequence[tournament_pb2.TournamentAward],
+        tickets: Sequence[ticket_pb2.Ticket],
     ) -> Explanation:
-        """Replays the facts of a tournament, and holds what they pay against the ledger."""
+        """Replays the facts of a tournament, and holds what they pay, and the tickets to it, against the ledger."""
 
 
 class ReplaySettings(EntropyKeysSettings, ServiceTokenSettings, GrpcSettings):
@@ -179,11 +180,12 @@ class Replayer:
         ledger = TournamentWallet(self._wallet, tournament_id, 0)
         try:
             money, pay_ins, awards = await ledger.money(), await ledger.pay_ins(), await ledger.awards()
+            tickets = await ledger.tickets()
         except (WalletFailed, WalletUnanswered) as failed:
             raise CannotCheck(f"the wallet does not answer ({failed}). Its log says why.") from failed
         except Refused as refused:
             raise CannotCheck(f"the wallet refuses ({refused.reason}: {refused.sentence}).") from refused
-        return game.explain_tournament(tournament_id, version.configuration, facts, money, pay_ins, awards)
+        return game.explain_tournament(tournament_id, version.configuration, facts, money, pay_ins, awards, tickets)
 
     async def _read(self, round_id: str) -> tuple[RoundRecord, wallet_pb2.Round | None]:
         """Reads journal and ledger as of one moment: again, if the record changed in between."""

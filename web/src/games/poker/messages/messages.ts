@@ -32,7 +32,7 @@ declare module "../../../api/messages" {
       { tournament_id: string; page_size?: number; page_token?: string },
       Schemas["poker.v1.ListTournamentPlayersResponse"],
     ];
-    "TournamentService.Register": [TournamentCommand, Schemas["poker.v1.RegisterResponse"]];
+    "TournamentService.Register": [TournamentCommand & { ticket_id?: string }, Schemas["poker.v1.RegisterResponse"]];
     "TournamentService.Unregister": [TournamentCommand, Schemas["poker.v1.UnregisterResponse"]];
     "TournamentService.Rebuy": [TournamentCommand, Schemas["poker.v1.RebuyResponse"]];
     "TournamentService.AddOn": [TournamentCommand, Schemas["poker.v1.AddOnResponse"]];
@@ -40,6 +40,10 @@ declare module "../../../api/messages" {
     "TournamentService.SetTournamentPresence": [
       { tournament_id: string; away: boolean },
       Schemas["poker.v1.SetTournamentPresenceResponse"],
+    ];
+    "TicketService.ListTickets": [
+      { account_id: string; open_only?: boolean; page_size?: number },
+      Schemas["wallet.v1.ListTicketsResponse"],
     ];
     "PokerService.ExportHand": [{ table_id: string; round_id: string }, Schemas["poker.v1.ExportHandResponse"]];
   }
@@ -54,6 +58,10 @@ export type TournamentLevel = Schemas["poker.v1.TournamentLevel"];
 export type TournamentPrice = Schemas["poker.v1.TournamentPrice"];
 export type TournamentPrizes = Schemas["poker.v1.TournamentPrizes"];
 export type TournamentPlayer = Schemas["poker.v1.TournamentPlayer"];
+/** An entry that the player has won, to one tournament. */
+export type Ticket = Schemas["wallet.v1.Ticket"];
+/** A ticket with which the player can enter the tournament that is shown. */
+export type OwnTicket = Schemas["poker.v1.OwnTicket"];
 export type OwnTournament = Schemas["poker.v1.OwnTournament"];
 /** What everybody at a table of a tournament is told of it. */
 export type TournamentNotice = Schemas["poker.v1.TournamentNotice.Any"];

@@ -26,6 +26,7 @@ function notice(event: string, changed: Partial<OwnTournamentNotice> = {}): OwnT
     rank: 0,
     rank_to: 0,
     amount_cents: "0",
+    ticket_tournament_id: "",
     ...changed,
   };
 }
@@ -51,7 +52,7 @@ test("the table itself shows what happens there", () => {
 });
 
 test("start, cancellation and payment are told everywhere", () => {
-  for (const event of ["STARTS_SOON", "CANCELLED", "PAID"]) {
+  for (const event of ["STARTS_SOON", "CANCELLED", "PAID", "TICKET_ISSUED", "TICKET_RETURNED"]) {
     for (const spoken of ["pt", "en"] as const) {
       language.value = spoken;
       expect(noticeText(notice(event), true)).toMatch(/^[A-Z].*\.$/);
@@ -59,6 +60,12 @@ test("start, cancellation and payment are told everywhere", () => {
     }
   }
   expect(noticeText(notice("ELIMINATED"), false)).toBe("");
+});
+
+test("a won entry that was paid in money is told as such", () => {
+  language.value = "pt";
+  const paid = notice("PAID", { ticket_tournament_id: "monday" });
+  expect(noticeText(paid, false)).toContain("pago em dinheiro");
 });
 
 test("a game's page has an address, whatever its place is called", () => {

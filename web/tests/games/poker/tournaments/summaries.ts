@@ -50,6 +50,9 @@ export function rules(changed: Partial<TournamentRules> = {}): TournamentRules {
     showdown: "SHOWDOWN_UNSPECIFIED",
     languages: ["pt"],
     approvals: [],
+    satellite_stops_early: false,
+    freeroll_ticket: "FREEROLL_TICKET_NEW_TICKET",
+    replacement_tournament_id: "",
     ...changed,
   };
 }
@@ -67,7 +70,7 @@ export function summary(
     addons: 0,
     players_left: 3,
     tables: 0,
-    prizes: { pool_cents: "3000", overlay_cents: "0", places_cents: ["3000"], frozen: false },
+    prizes: { pool_cents: "3000", overlay_cents: "0", places_cents: ["3000"], frozen: false, tickets: 0 },
     level: 0,
     on_break: false,
     hand_for_hand: false,
@@ -98,10 +101,12 @@ export function player(changed: Partial<TournamentPlayer> = {}): TournamentPlaye
     addons: 0,
     own: false,
     player_id: "",
+    prize_ticket_cents: "0",
+    by_ticket: false,
     ...changed,
   };
 }
 
 export function own(changed: Partial<OwnTournament> = {}): OwnTournament {
-  return { entry: player({ own: true }), can_unregister: true, ...changed };
+  return { entry: player({ own: true }), can_unregister: true, tickets: [], ...changed };
 }

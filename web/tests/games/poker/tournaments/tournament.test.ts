@@ -3,6 +3,7 @@ import "../../../page";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Refusal } from "../../../../src/api/refusal";
 import { Tournament } from "../../../../src/games/poker/tournaments/details/tournament";
+import { OwnTickets } from "../../../../src/games/poker/tournaments/lobby/own_tickets";
 import { TournamentList } from "../../../../src/games/poker/tournaments/lobby/tournament_list";
 import { language } from "../../../../src/words/language";
 import { own, player, summary } from "./summaries";
@@ -60,6 +61,35 @@ test("a command without an answer is sent again with its own id, and never anoth
   expect(asked("Register").map(({ request_id }) => request_id)).toEqual(["request-1", "request-1"]);
   await tournament.register();
   expect(asked("Register").at(-1)?.["request_id"]).toBe("request-2");
+});
+
+test("a ticket is named when the player chooses it, and another choice is another command", async () => {
+  answers["TournamentService.Register"] = () => {
+    throw new Refusal("UNAVAILABLE", {}, "", "");
+  };
+  await tournament.register("t-1");
+  answers["TournamentService.Register"] = () => ({ entry: player({ by_ticket: true }) });
+  await tournament.register("t-1");
+  await tournament.register();
+  expect(asked("Register")).toEqual([
+    { tournament_id: "sunday", request_id: "request-1", ticket_id: "t-1" },
+    { tournament_id: "sunday", request_id: "request-1", ticket_id: "t-1" },
+    { tournament_id: "sunday", request_id: "request-2" },
+  ]);
+});
+
+test("the tickets of an account are read, and nobody has any without one", async () => {
+  answers["TicketService.ListTickets"] = () => ({ tickets: [{ ticket_id: "t-1" }] });
+  const tickets = new OwnTickets({ call } as never);
+  await tickets.read("account");
+  expect(tickets.open.value).toHaveLength(1);
+  answers["TicketService.ListTickets"] = () => {
+    throw new Refusal("UNAVAILABLE", {}, "", "");
+  };
+  await tickets.read("account");
+  expect(tickets.open.value).toHaveLength(1);
+  await tickets.read(undefined);
+  expect(tickets.open.value).toHaveLength(0);
 });
 
 test("a refusal is told in words, and the next command is another one", async () => {

@@ -149,6 +149,13 @@ test("the player's own standing is told in a sentence", () => {
   expect(ownText({ ...out, rank_final: false })).toBe("Foi eliminado.");
 });
 
+test("an entry by a ticket is told as such, and comes back as a ticket", () => {
+  expect(ownText(player({ by_ticket: true }))).toBe("Está inscrito, com o seu bilhete.");
+  const back = player({ by_ticket: true, standing: "ENTRY_STANDING_WITHDRAWN" });
+  expect(ownText(back)).toContain("pode voltar a usar o bilhete");
+  expect(ownText(back)).not.toContain("preço");
+});
+
 test("the winner was never eliminated", () => {
   const won = player({ standing: "ENTRY_STANDING_PLAYING", rank: 1, rank_to: 1, rank_final: true });
   expect(ownText(won)).toBe("Ficou em 1.º lugar.");
@@ -185,6 +192,7 @@ test("the kinds of a Portuguese page are Portuguese, or in its glossary", () => 
     "Prémio de eliminação",
     "Prémios garantidos",
     "Com tempo limitado",
+    "Satélite",
   ];
   expect(Object.values(tournamentWords().kinds).sort()).toEqual([...foreign, ...portuguese].sort());
   expect(glossary().map(([word]) => word)).toEqual(expect.arrayContaining(foreign));

@@ -7,6 +7,7 @@ import type { TournamentSummary } from "../../messages/messages";
 import { priceText } from "../words/prices";
 import { tournamentWords } from "../words/words";
 import { ownText } from "./own_text";
+import { TargetLink } from "./target_link";
 import type { Tournament } from "./tournament";
 
 interface Props {
@@ -20,13 +21,16 @@ export function OwnPart({ tournament, summary }: Props) {
   const mode = summary.configuration?.mode ?? "MODE_REAL";
   const busy = tournament.busy.value;
   const prize = cents(own?.entry?.prize_cents) + cents(own?.entry?.bounties_cents);
+  const ticket = cents(own?.entry?.prize_ticket_cents);
   return (
     <section class="tournament-own" aria-labelledby="own-part" data-testid="own-part">
       <h2 id="own-part">{words.heading}</h2>
       <p role="status" data-testid="own-standing">
         {tournament.givenBack.value ? words.tooLate : ownText(own?.entry)}
         {prize > 0 && ` ${words.prize(amount(prize, mode))}`}
+        {ticket > 0 && ` ${words.wonTicket(amount(ticket, mode))}`}
       </p>
+      {ticket > 0 && <TargetLink summary={summary} />}
       {own?.entry?.table_id && (
         <a
           class="button first"
@@ -40,7 +44,11 @@ export function OwnPart({ tournament, summary }: Props) {
       {own?.can_unregister && (
         <>
           <p class="quiet">
-            {summary.decide_by ? words.unregisterUntil(dateTime(summary.decide_by)) : words.unregisterFree}
+            {own.entry?.by_ticket
+              ? words.unregisterTicket
+              : summary.decide_by
+                ? words.unregisterUntil(dateTime(summary.decide_by))
+                : words.unregisterFree}
           </p>
           <button
             type="button"
@@ -66,7 +74,7 @@ function Entering({ tournament, summary }: Props) {
   const { configuration, phase } = summary;
   const own = tournament.own.value;
   const standing = own?.entry?.standing;
-  const absent = !own || standing === "ENTRY_STANDING_WITHDRAWN";
+  const absent = !own?.entry || standing === "ENTRY_STANDING_WITHDRAWN";
   // A free tournament may have no price at all.
   const price = own?.reentry ?? configuration?.rules?.price;
   const mode = configuration?.mode ?? "MODE_REAL";
@@ -88,18 +96,34 @@ function Entering({ tournament, summary }: Props) {
     );
   }
   const busy = tournament.busy.value;
-  const enter = async () => {
+  const enter = async (ticket_id?: string) => {
     if (busy) return;
     if (demo) await enterAsGuest();
-    await tournament.register();
+    await tournament.register(ticket_id);
   };
+  // One is enough: another one to the same tournament is money already, but for those from freerolls.
+  const ticket = own?.tickets[0];
   const text = absent ? (phase === "TOURNAMENT_PHASE_RUNNING" ? words.registerLate : words.register) : words.reenter;
   return (
     <>
+      {ticket && (
+        <>
+          <p class="quiet">{words.hasTicket}</p>
+          <button
+            type="button"
+            class="button first"
+            aria-disabled={busy}
+            onClick={() => void enter(ticket.ticket_id)}
+            data-testid="register-by-ticket"
+          >
+            {words.registerByTicket(amount(cents(ticket.value_cents), mode))}
+          </button>
+        </>
+      )}
       <p class="quiet">{demo ? words.demo : words.charged}</p>
       <button
         type="button"
-        class="button first"
+        class={ticket ? "button" : "button first"}
         aria-disabled={busy}
         onClick={() => void enter()}
         data-testid="register-tournament"

@@ -9,9 +9,9 @@ export function ownText(entry: TournamentPlayer | undefined): string {
   const words = tournamentWords().own;
   switch (entry?.standing) {
     case "ENTRY_STANDING_REGISTERED":
-      return words.registered;
+      return entry.by_ticket ? words.registeredByTicket : words.registered;
     case "ENTRY_STANDING_WITHDRAWN":
-      return words.withdrawn;
+      return entry.by_ticket ? words.ticketReturned : words.withdrawn;
     case "ENTRY_STANDING_PLAYING":
     case "ENTRY_STANDING_ASKED_TO_REBUY":
       return playingText(entry);

@@ -82,12 +82,11 @@ function PlayerLine({ player, mode, begun, over }: LineProps) {
   );
 }
 
-function paidText({ prize_cents, bounties_cents }: TournamentPlayer, mode: Mode): string {
+function paidText({ prize_cents, bounties_cents, prize_ticket_cents }: TournamentPlayer, mode: Mode): string {
   const words = tournamentWords().players;
-  const [prize, bounties] = [cents(prize_cents), cents(bounties_cents)];
-  return [prize > 0 && amount(prize, mode), bounties > 0 && words.bounties(amount(bounties, mode))]
-    .filter(Boolean)
-    .join(" ");
+  const [prize, bounties, ticket] = [cents(prize_cents), cents(bounties_cents), cents(prize_ticket_cents)];
+  const won = [ticket > 0 && words.ticket(amount(ticket, mode)), prize > 0 && amount(prize, mode)].filter(Boolean);
+  return [won.join(" + "), bounties > 0 && words.bounties(amount(bounties, mode))].filter(Boolean).join(" ");
 }
 
 function standingText(player: TournamentPlayer): string {

@@ -32,5 +32,7 @@ export function notesOf(rules: TournamentRules, mode: Mode): string[] {
   }
   if (rules.hand_for_hand_from > 0) notes.push(words.handForHand(rules.hand_for_hand_from));
   if (rules.timed_minutes > 0) notes.push(words.timed(rules.timed_minutes));
+  if (rules.satellite) notes.push(words.satellite);
+  if (rules.satellite_stops_early) notes.push(words.stopsEarly);
   return notes;
 }

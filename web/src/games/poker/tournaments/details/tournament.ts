@@ -26,7 +26,7 @@ interface Ports {
 export class Tournament {
   /** Null until it has been read. */
   readonly summary = signal<TournamentSummary | null>(null);
-  /** Null where the player has no entry. */
+  /** Null where the player has neither an entry nor a ticket. */
   readonly own = signal<OwnTournament | null>(null);
   /** Null until they have been read. */
   readonly players = signal<readonly TournamentPlayer[] | null>(null);
@@ -40,7 +40,7 @@ export class Tournament {
   readonly givenBack = signal(false);
 
   /** A command without an answer: sent again it is the same command (G3). */
-  private unanswered: { method: Once; request_id: string } | null = null;
+  private unanswered: { method: Once; request_id: string; ticket_id?: string } | null = null;
   /** Counts what was read: an older answer than the last is ignored. */
   private reads = 0;
   private playersWanted = 0;
@@ -97,9 +97,11 @@ export class Tournament {
     await this.readPlayers().catch(() => undefined);
   }
 
-  /** Whether the player is registered now. */
-  register(): Promise<boolean> {
-    return this.once("TournamentService.Register", ({ entry }) => entry?.standing === "ENTRY_STANDING_WITHDRAWN");
+  /** Whether the player is registered now. With a ticket nothing is paid. */
+  register(ticket_id?: string): Promise<boolean> {
+    const isGivenBack = ({ entry }: Result<"TournamentService.Register">) =>
+      entry?.standing === "ENTRY_STANDING_WITHDRAWN";
+    return this.once("TournamentService.Register", isGivenBack, ticket_id);
   }
 
   unregister(): Promise<boolean> {
@@ -127,13 +129,18 @@ export class Tournament {
     });
   }
 
-  private once<M extends Once>(method: M, isGivenBack: (answer: Result<M>) => boolean): Promise<boolean> {
-    const known = this.unanswered?.method === method ? this.unanswered : null;
-    const command = known ?? { method, request_id: this.ports.requestId() };
+  private once<M extends Once>(
+    method: M,
+    isGivenBack: (answer: Result<M>) => boolean,
+    ticket_id?: string,
+  ): Promise<boolean> {
+    const { unanswered } = this;
+    const known = unanswered?.method === method && unanswered.ticket_id === ticket_id ? unanswered : null;
+    const command = known ?? { method, request_id: this.ports.requestId(), ...(ticket_id && { ticket_id }) };
     return this.command(async () => {
       this.unanswered = command;
       const { request_id } = command;
-      const asked = { tournament_id: this.id, request_id } as Params<M>;
+      const asked = { tournament_id: this.id, request_id, ...(ticket_id && { ticket_id }) } as Params<M>;
       const answer = await this.ports.call(method, asked);
       this.unanswered = null;
       this.givenBack.value = isGivenBack(answer);

@@ -41,6 +41,7 @@ export function TournamentCard({ tournament, mine }: { tournament: TournamentSum
         </Fact>
         <Fact name={words.facts.players}>{playersText(tournament)}</Fact>
         <Fact name={words.facts.prizes}>
+          {tournament.prizes && rules.satellite && `${words.prizes.tickets(tournament.prizes.tickets)}, `}
           {amount(cents(tournament.prizes?.pool_cents), mode)}{" "}
           <span class="quiet">({tournament.prizes?.frozen ? words.frozen : words.provisional})</span>
         </Fact>

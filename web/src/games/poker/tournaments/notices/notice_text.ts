@@ -12,6 +12,9 @@ const noticeWords = dictionary(
     asked: "Ficou sem fichas no torneio, e pode fazer rebuy à mesa.",
     ranked: (place: string) => `O torneio acabou para si: ${place} lugar.`,
     paid: "Recebeu um pagamento de um torneio.",
+    ticket: "Ganhou um bilhete para outro torneio: está na lista de torneios.",
+    ticketReturned: "Pode voltar a usar o seu bilhete.",
+    ticketPaid: "O bilhete que ganhou foi pago em dinheiro.",
     cancelled: "Um torneio em que está inscrito foi cancelado.",
   },
   {
@@ -21,6 +24,9 @@ const noticeWords = dictionary(
     asked: "You have lost your chips in the tournament, and can rebuy at the table.",
     ranked: (place: string) => `The tournament is over for you: ${place} place.`,
     paid: "You were paid from a tournament.",
+    ticket: "You have won a ticket to another tournament: it is in the list of tournaments.",
+    ticketReturned: "Your ticket can be used again.",
+    ticketPaid: "The ticket that you have won was paid in money.",
     cancelled: "A tournament that you are registered for was cancelled.",
   },
 );
@@ -34,7 +40,11 @@ export function noticeText(notice: OwnTournamentNotice, atItsTable: boolean): st
     case "OWN_TOURNAMENT_EVENT_CANCELLED":
       return words.cancelled;
     case "OWN_TOURNAMENT_EVENT_PAID":
-      return words.paid;
+      return notice.ticket_tournament_id ? words.ticketPaid : words.paid;
+    case "OWN_TOURNAMENT_EVENT_TICKET_ISSUED":
+      return words.ticket;
+    case "OWN_TOURNAMENT_EVENT_TICKET_RETURNED":
+      return words.ticketReturned;
     case "OWN_TOURNAMENT_EVENT_SEATED":
       return atItsTable ? "" : words.seated(tableName(notice.table_id), notice.seat);
     case "OWN_TOURNAMENT_EVENT_MOVED":

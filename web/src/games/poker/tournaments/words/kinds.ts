@@ -12,7 +12,8 @@ export type Kind =
   | "bounty"
   | "freeroll"
   | "guaranteed"
-  | "timed";
+  | "timed"
+  | "satellite";
 
 /** All that apply, in the order in which they are named. */
 export function kindsOf(rules: TournamentRules): Kind[] {
@@ -28,6 +29,7 @@ export function kindsOf(rules: TournamentRules): Kind[] {
     // The operator funds the prizes of a free tournament: that is no promise beyond them.
     guaranteed: cents(rules.guarantee_cents) > 0 && !freeroll,
     timed: rules.timed_minutes > 0,
+    satellite: rules.satellite !== undefined,
   };
   return (Object.keys(applies) as Kind[]).filter((kind) => applies[kind]);
 }

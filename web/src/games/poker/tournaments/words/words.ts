@@ -13,6 +13,7 @@ const ptKinds: Record<Kind, string> = {
   freeroll: "Freeroll",
   guaranteed: "Prémios garantidos",
   timed: "Com tempo limitado",
+  satellite: "Satélite",
 };
 
 const enKinds: Record<Kind, string> = {
@@ -25,6 +26,7 @@ const enKinds: Record<Kind, string> = {
   freeroll: "Freeroll",
   guaranteed: "Guaranteed",
   timed: "Timed",
+  satellite: "Satellite",
 };
 
 const ptRefusals: RefusalWords = {
@@ -41,6 +43,12 @@ export const tournamentWords = dictionary(
   {
     heading: "Torneios de póquer",
     ended: "Terminados e cancelados",
+    tickets: {
+      heading: "Os seus bilhetes",
+      worth: (sum: string) => `Bilhete de ${sum}`,
+      freeroll: "ganho num freeroll",
+      unlisted: "Ver o torneio",
+    },
     open: "Ver torneio",
     openOf: (name: string) => `Ver torneio: ${name}`,
     mine: "Está inscrito",
@@ -121,11 +129,26 @@ export const tournamentWords = dictionary(
       addons: (level: number, price: string, chips: string) =>
         `Add-on: no intervalo depois do nível ${level}; ${chips} fichas por ${price}.`,
       timed: (minutes: number) => `Ao fim de ${minutes} minutos joga-se a última volta.`,
+      satellite:
+        "Os prémios são bilhetes para outro torneio: não se trocam por dinheiro, não se vendem nem se dão. O segundo que se ganha para o mesmo torneio é pago em dinheiro.",
+      stopsEarly: "O torneio acaba quando não há mais jogadores do que bilhetes a ganhar.",
       handForHand: (players: number) => `Com ${players} jogadores ou menos, joga-se mão a mão.`,
       unregister: (time: string) => `A inscrição pode ser anulada até ${time} antes do início.`,
       unregisterStart: "A inscrição pode ser anulada até ao início.",
     },
-    prizes: { caption: "Prémios por lugar", place: "Lugar", prize: "Prémio", pool: "Total" },
+    prizes: {
+      caption: "Prémios por lugar",
+      place: "Lugar",
+      prize: "Prémio",
+      pool: "Total",
+      ticket: "Bilhete",
+      ticketsOf: (count: number, worth: string) =>
+        count === 0
+          ? `Um bilhete para outro torneio vale ${worth}: ainda faltam inscrições para o primeiro.`
+          : `${count === 1 ? "O primeiro lugar ganha um bilhete" : `Os primeiros ${count} lugares ganham um bilhete`} de ${worth} para outro torneio.`,
+      target: "Ver esse torneio",
+      tickets: (count: number) => (count === 1 ? "1 bilhete" : `${count} bilhetes`),
+    },
     players: {
       caption: "Jogadores inscritos",
       results: "Lugares e prémios",
@@ -139,6 +162,7 @@ export const tournamentWords = dictionary(
       at: (table: string, seat: number) => `mesa ${table}, lugar ${seat}`,
       prize: "Prémio",
       bounties: (sum: string) => `e ${sum} por eliminações`,
+      ticket: (worth: string) => `bilhete de ${worth}`,
       out: "Eliminado",
       registered: "Inscrito",
       withdrawn: "Anulou",
@@ -152,6 +176,12 @@ export const tournamentWords = dictionary(
       register: (price: string) => `Inscrever-se: ${price}`,
       registerLate: (price: string) => `Entrar agora: ${price}`,
       reenter: (price: string) => `Voltar a entrar: ${price}`,
+      hasTicket: "Tem um bilhete para este torneio: pode usá-lo em vez de pagar.",
+      registerByTicket: (worth: string) => `Inscrever-se com o bilhete (${worth})`,
+      registeredByTicket: "Está inscrito, com o seu bilhete.",
+      ticketReturned: "Anulou a inscrição, e pode voltar a usar o bilhete.",
+      unregisterTicket: "Se anular a inscrição, recebe o bilhete de volta, e não dinheiro.",
+      wonTicket: (worth: string) => `Ganhou um bilhete de ${worth} para outro torneio.`,
       unregister: "Anular a inscrição",
       unregisterUntil: (time: string) => `Pode anular a inscrição até ${time}; recebe tudo de volta.`,
       unregisterFree: "Pode anular a inscrição enquanto o torneio não começar; recebe tudo de volta.",
@@ -178,6 +208,12 @@ export const tournamentWords = dictionary(
   {
     heading: "Poker tournaments",
     ended: "Over and cancelled",
+    tickets: {
+      heading: "Your tickets",
+      worth: (sum: string) => `Ticket of ${sum}`,
+      freeroll: "won in a freeroll",
+      unlisted: "See the tournament",
+    },
     open: "See tournament",
     openOf: (name: string) => `See tournament: ${name}`,
     mine: "You are registered",
@@ -258,11 +294,26 @@ export const tournamentWords = dictionary(
       addons: (level: number, price: string, chips: string) =>
         `Add-on: in the break after level ${level}; ${chips} chips for ${price}.`,
       timed: (minutes: number) => `After ${minutes} minutes the last lap is played.`,
+      satellite:
+        "The prizes are tickets to another tournament: they are not exchanged for money, sold or given away. The second one that is won to the same tournament is paid in money.",
+      stopsEarly: "The tournament ends when no more players are left than there are tickets to win.",
       handForHand: (players: number) => `With ${players} players or fewer, tables play hand for hand.`,
       unregister: (time: string) => `A registration can be taken back until ${time} before the start.`,
       unregisterStart: "A registration can be taken back until the start.",
     },
-    prizes: { caption: "Prizes by place", place: "Place", prize: "Prize", pool: "In all" },
+    prizes: {
+      caption: "Prizes by place",
+      place: "Place",
+      prize: "Prize",
+      pool: "In all",
+      ticket: "Ticket",
+      ticketsOf: (count: number, worth: string) =>
+        count === 0
+          ? `A ticket to another tournament is worth ${worth}: there are too few registrations for the first one yet.`
+          : `${count === 1 ? "First place wins a ticket" : `The first ${count} places win a ticket`} of ${worth} to another tournament.`,
+      target: "See that tournament",
+      tickets: (count: number) => (count === 1 ? "1 ticket" : `${count} tickets`),
+    },
     players: {
       caption: "Registered players",
       results: "Places and prizes",
@@ -276,6 +327,7 @@ export const tournamentWords = dictionary(
       at: (table: string, seat: number) => `table ${table}, seat ${seat}`,
       prize: "Prize",
       bounties: (sum: string) => `and ${sum} in bounties`,
+      ticket: (worth: string) => `ticket of ${worth}`,
       out: "Out",
       registered: "Registered",
       withdrawn: "Taken back",
@@ -289,6 +341,12 @@ export const tournamentWords = dictionary(
       register: (price: string) => `Register: ${price}`,
       registerLate: (price: string) => `Enter now: ${price}`,
       reenter: (price: string) => `Enter again: ${price}`,
+      hasTicket: "You have a ticket to this tournament: you can use it instead of paying.",
+      registerByTicket: (worth: string) => `Register with the ticket (${worth})`,
+      registeredByTicket: "You are registered, with your ticket.",
+      ticketReturned: "You took the registration back, and the ticket can be used again.",
+      unregisterTicket: "If you take the registration back, you get the ticket back, and no money.",
+      wonTicket: (worth: string) => `You have won a ticket of ${worth} to another tournament.`,
       unregister: "Take the registration back",
       unregisterUntil: (time: string) => `You can take the registration back until ${time}; everything is paid back.`,
       unregisterFree:
