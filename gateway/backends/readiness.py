@@ -18,6 +18,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from nats.aio.client import Client as Nats
 from nats.errors import Error as NatsError
 
+from services.kit.background import cancel_and_wait
 from services.kit.bus.connection import BusClient, BusEndpoint, connect
 from services.kit.rpc.server import PUBLISHING_HEALTH
 from services.kit.rpc.transport import PLAINTEXT, PeerChannel, Transport
@@ -133,8 +134,8 @@ class NatsDependency:
     async def close(self) -> None:
         if self._connecting is None:
             return
-        self._connecting.cancel()
-        await asyncio.gather(self._connecting, return_exceptions=True)
+        # Once is not enough: the client may lose a cancellation, and would look for the bus for ever.
+        await cancel_and_wait([self._connecting])
         with contextlib.suppress(NatsError, OSError):
             await self.client.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, cast
@@ -264,10 +265,12 @@ class LiveGateway:
         limits: Limits,
         connections: ConnectionCounter,
         proxies: TrustedProxies,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.connections = connections
         accepting = cast("Authenticator", authenticator)
-        self._live = LiveServer(CONTRACTS, tables, accepting, RateLimiter(limits), bus, game_of, self.connections, 0.5)
+        limiter = RateLimiter(limits, clock)
+        self._live = LiveServer(CONTRACTS, tables, accepting, limiter, bus, game_of, self.connections, 0.5)
         self.hub, self.private_facts, self.own_views = self._live.hub, self._live.private_facts, self._live.own_views
         self.websockets, self.event_streams = self._live.websockets, self._live.event_streams
         self.port = free_port()
@@ -330,17 +333,19 @@ async def live_gateway(
     connections: tuple[int, int] = (50_000, 50_000),
     proxies: str = "",
     gateway_url: str = "",
+    clock: Callable[[], float] = time.monotonic,
 ) -> AsyncIterator[tuple[LiveGateway, FakeTables, FakeAuthenticator]]:
     """Runs a gateway's live side, with an owner of tables on a bus connection of its own.
 
     `connections` are the limits in total and per address; `proxies` are the networks of trusted proxies; `gateway_url`
-    is the bus as the gateway's own user comes to it, and the operator does everything without it.
+    is the bus as the gateway's own user comes to it, and the operator does everything without it; `clock` is the one by
+    which limits on calls are counted.
     """
     async with bus_client(gateway_url or url) as bus, bus_client(url) as owner_bus:
         owner = EventStream(owner_bus, GAME)
         tables, authenticator = tables or FakeTables(owner), FakeAuthenticator()
         trusted = TrustedProxies(parse_networks(proxies))
-        gateway = LiveGateway(bus, tables, authenticator, limits, ConnectionCounter(*connections), trusted)
+        gateway = LiveGateway(bus, tables, authenticator, limits, ConnectionCounter(*connections), trusted, clock)
         await gateway.start()
         try:
             yield gateway, tables, authenticator

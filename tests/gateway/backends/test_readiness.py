@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from typing import Self
+from unittest.mock import AsyncMock
 
 import grpc
 import pytest
@@ -99,6 +101,28 @@ async def test_g7_clients_see_what_is_missing_and_only_the_log_has_its_address(
     }
     assert {name: record["address"] for name, record in logged.items()} == {"wallet": no_wallet, "events": no_nats}
     assert "secret" not in str(logged)
+
+
+@pytest.mark.guarantee("G9")
+async def test_g9_a_gateway_closes_although_the_client_of_the_bus_lost_a_cancellation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lost = asyncio.Event()
+
+    async def connect(*_: object, **__: object) -> None:
+        # As `asyncio.wait_for` does when it is cancelled at the moment at which an address refuses the connection.
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        lost.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(readiness, "connect", connect)
+    bus = NatsDependency(BusEndpoint("nats://127.0.0.1:1"))
+    monkeypatch.setattr(bus.client, "close", AsyncMock())
+    assert await bus.check()
+    await asyncio.sleep(0)
+    await asyncio.wait_for(bus.close(), WITHIN_S)
+    assert lost.is_set()
 
 
 async def test_the_status_page_explains_the_login_only_in_development(nats_url: str) -> None:

@@ -92,14 +92,16 @@ async def open_table(tables: FakeTables) -> None:
 
 @pytest.mark.guarantee("G9")
 async def test_g9_the_page_connects_again_after_a_rate_limit(nats_url: str, tmp_path: Path) -> None:
-    limits = replace(UNLIMITED, address_tokens=Limit("tokens", 1, 1))
-    async with live_gateway(nats_url, limits) as (gateway, tables, _), gateway.connect() as neighbour:
+    limits, clock_s = replace(UNLIMITED, address_tokens=Limit("tokens", 1, 1)), 1_000.0
+    live = live_gateway(nats_url, limits, clock=lambda: clock_s)
+    async with live as (gateway, tables, _), gateway.connect() as neighbour:
         await open_table(tables)
         await neighbour.call_with_token("authenticate", "player:rui")
         async with opened_page(gateway, tmp_path) as output:
-            lines = await read_until(output, "place your bets")
-            assert lines[:2] == ["refused: RATE_LIMITED", "no more bets"]
-            assert lines[2].startswith("closed: 4000")
+            assert await read_until(output, "no more bets") == ["refused: RATE_LIMITED", "no more bets"]
+            await read_until(output, "closed: 4000")
+            clock_s += 1.0
+            await read_until(output, "place your bets")
 
 
 async def test_the_page_subscribes_again_after_its_table_was_unavailable(nats_url: str, tmp_path: Path) -> None:

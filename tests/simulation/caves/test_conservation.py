@@ -10,8 +10,8 @@ from services.kit.table.caves.rules import Presence
 from services.wallet.model.state import AccountKind
 from tests.simulation.caves.players import CALL, RAISE
 from tests.simulation.caves.scenario import PokerScenario
+from tests.simulation.caves.seated.test_presence import handed_over, play_hand
 from tests.simulation.caves.test_clocks import in_turn
-from tests.simulation.caves.test_presence import handed_over, play_hand
 from tests.simulation.environment.network import Delivery
 from tests.simulation.scenario import STARTING_CENTS, TABLE_ID
 

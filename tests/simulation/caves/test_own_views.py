@@ -9,7 +9,7 @@ from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import events_pb2
 from tests.simulation.caves.players import CALL, CHECK, RAISE
 from tests.simulation.caves.scenario import PokerScenario
-from tests.simulation.caves.test_caves import actor_of
+from tests.simulation.caves.seated.test_caves import actor_of
 
 
 def is_asked(changed: events_pb2.OwnViewChanged) -> bool:

@@ -41,12 +41,11 @@ from services.kit.table.wallet.table_wallet import TableWallet
 from tests.simulation.decisions import (
     test_early_payments,
     test_hidden_cards,
-    test_kept_seats,
     test_moves,
     test_open_hands,
-    test_takeover,
     test_turn_clock,
 )
+from tests.simulation.decisions.owners import test_kept_seats, test_takeover
 from tests.simulation.decisions.players import DOUBLE, DRAW
 from tests.simulation.decisions.scenario import DOUBLE_ON_ELEVEN
 from tests.simulation.environment.journal import InMemoryJournal

@@ -32,15 +32,8 @@ from services.poker.messages import Outcome
 from services.poker.seated_lineup import SeatedLineup
 from services.wallet.ledger import caves, commands, decisions
 from services.wallet.ledger.book import Book
-from tests.simulation.caves import (
-    test_caves,
-    test_clocks,
-    test_conservation,
-    test_hidden_cards,
-    test_leaving_folded,
-    test_presence,
-    test_sessions,
-)
+from tests.simulation.caves import test_clocks, test_conservation, test_hidden_cards
+from tests.simulation.caves.seated import test_caves, test_leaving_folded, test_presence, test_sessions
 from tests.simulation.environment.journal import InMemoryJournal
 from tests.simulation.environment.network import Delivery
 from tests.simulation.environment.own_views import ToldOwnViews

@@ -11,8 +11,8 @@ from feltro.wallet.v1 import wallet_pb2
 from tests.simulation.caves.game import configuration
 from tests.simulation.caves.players import FOLD, RAISE
 from tests.simulation.caves.scenario import PokerScenario
-from tests.simulation.caves.test_caves import FIRST, SECOND, actor_of
-from tests.simulation.caves.test_presence import handed_over
+from tests.simulation.caves.seated.test_caves import FIRST, SECOND, actor_of
+from tests.simulation.caves.seated.test_presence import handed_over
 from tests.simulation.scenario import TABLE_ID, refusal_reason
 
 THIRD = f"{TABLE_ID}.3"

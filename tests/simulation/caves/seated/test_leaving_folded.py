@@ -11,7 +11,7 @@ from services.kit.table.journal.entries import Ending
 from tests.simulation.caves.game import CAVE_CENTS
 from tests.simulation.caves.players import CALL, CHECK, FOLD, RAISE, PokerPlayer
 from tests.simulation.caves.scenario import PokerScenario
-from tests.simulation.caves.test_caves import actor_of, is_gone
+from tests.simulation.caves.seated.test_caves import actor_of, is_gone
 from tests.simulation.caves.test_conservation import LOST, NAMES
 from tests.simulation.environment.network import Delivery
 from tests.simulation.scenario import STARTING_CENTS, TABLE_ID, refusal_reason

@@ -15,8 +15,8 @@ from services.kit.table.journal.entries import ActedBy
 from services.wallet.model.state import Session, SessionState
 from tests.simulation.caves.players import CALL, CHECK, RAISE
 from tests.simulation.caves.scenario import PokerScenario
+from tests.simulation.caves.seated.test_presence import handed_over, play_hand
 from tests.simulation.caves.test_clocks import in_turn
-from tests.simulation.caves.test_presence import handed_over, play_hand
 from tests.simulation.scenario import TABLE_ID
 
 ENDED = None

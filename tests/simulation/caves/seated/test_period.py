@@ -15,8 +15,8 @@ from services.kit.table.refusals import TableRefused
 from tests.simulation.caves.game import CAVE_CENTS, configuration
 from tests.simulation.caves.players import PokerPlayer
 from tests.simulation.caves.scenario import PokerScenario
-from tests.simulation.caves.test_caves import is_gone
-from tests.simulation.caves.test_presence import newcomer
+from tests.simulation.caves.seated.test_caves import is_gone
+from tests.simulation.caves.seated.test_presence import newcomer
 from tests.simulation.environment.virtual_time import STARTS_AT
 from tests.simulation.scenario import STARTING_CENTS, TABLE_ID, refusal_reason
 

@@ -1,0 +1,1 @@
+"""A player of poker between hands: cave and presence, periods, several tables."""

@@ -1,0 +1,1 @@
+"""The roulette table, on recorded answers: its board, racetrack and wheel."""

@@ -1,0 +1,1 @@
+"""Specific rules of poker, their message, and the rules that players read."""

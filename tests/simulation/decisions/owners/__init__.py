@@ -1,0 +1,1 @@
+"""Rounds with decisions that another owner goes on with: cards, seats and journals outlive a process."""
