@@ -63,6 +63,8 @@ WAITING_LIMIT = 10_000
 STARTS_SOON_MS = 5 * 60_000
 # How often time is looked at while nothing else wakes the clock: it may be moved by an operator in development.
 CLOCK_CHECK_S = 1.0
+# How often it is kept at most how the tournament stands, for the lobby.
+SUMMARY_EVERY_S = 0.5
 
 _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
@@ -264,7 +266,7 @@ class TournamentDirector:
     async def _follow_forever(self, follower: Follower) -> None:
         while True:
             step, course, followed = await self._steps.get()
-            await follower.follow(step, course.state, course.books)
+            await follower.follow(step, course.state, course.books, shows=self._steps.empty())
             followed.set_result(None)
             self._steps.task_done()
             self._summary_due.set()
@@ -321,6 +323,7 @@ class TournamentDirector:
             await self._summary_due.wait()
             self._summary_due.clear()
             await self._keep_summary(closed=False)
+            await asyncio.sleep(SUMMARY_EVERY_S)
 
     async def _keep_summary(self, *, closed: bool) -> None:
         shown = self.summary()
