@@ -17,6 +17,7 @@ import tempfile
 from pathlib import Path
 from random import SystemRandom
 
+from stack.settings import ROOT
 from tests.scale.tournament import Plan, Result, TournamentRun
 
 PLAYERS, KILLS = 1_000, 7
@@ -44,6 +45,7 @@ def main() -> int:
         print("The tournament did not end in time.", file=sys.stderr)
         return 2
     finally:
+        _keep_logs(home, ROOT / "build" / "scale" / str(seed))
         shutil.rmtree(home, ignore_errors=True)
     print(_report(result))
     return 0 if result.holds else 1
@@ -57,6 +59,14 @@ async def _run(plan: Plan, home: Path) -> Result:
     return await TournamentRun(plan, home).run()
 
 
+def _keep_logs(home: Path, folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for log in home.glob("*.log"):
+        shutil.copy(log, folder / log.name)
+    print(f"The logs of the processes are in {folder}.")
+
+
 def _report(result: Result) -> str:
     """Returns what was measured, and every check."""
     plan, seconds = result.plan, result.seconds
@@ -68,6 +78,7 @@ def _report(result: Result) -> str:
         f"play: {play:.1f} s, {result.hands} hands ({result.hands / play:.1f} a second)",
         f"decisions: {result.decisions} ({result.decisions / play:.0f} a second)",
         f"checks: {seconds['checks']:.1f} s",
+        "CPU time of all: " + ", ".join(f"{who} {cpu_s:.0f} s" for who, cpu_s in sorted(result.cpu_s.items())),
     ]
     lines += [
         f"  {each.kill}: answered after {each.answered_after_s:.1f} s, went on after {each.went_on_after_s:.1f} s"

@@ -45,10 +45,6 @@ class ScalePlatform:
     money: WalletClient
     clients: Sequence[PokerClient]
 
-    def log_ends(self, characters: int = 1_500) -> list[str]:
-        """The ends of the logs of all processes."""
-        return [each.log.read_text(errors="replace")[-characters:] for each in (self.wallet, *self.replicas)]
-
 
 @asynccontextmanager
 async def running(home: Path) -> AsyncIterator[ScalePlatform]:

@@ -22,6 +22,7 @@ from services.kit.bus.connection import connect
 from services.kit.bus.permissions import GATEWAY
 from services.kit.clock import SystemClock
 from services.poker.tournament.running.state import Phase
+from tests.bench.wallet import cpu_of_processes
 from tests.drill.checks.findings import Check
 from tests.processes.bus import endpoint
 from tests.processes.databases import connect_asyncpg
@@ -87,6 +88,8 @@ class Result:
     entries: int = 0
     moves: int = 0
     decisions: int = 0
+    cpu_s: dict[str, float] = field(default_factory=dict)
+    """The CPU time that each kind of process has taken until the tournament was over."""
 
     @property
     def holds(self) -> bool:
@@ -134,6 +137,8 @@ class TournamentRun:
         self._began = time.monotonic()
         self._accounts: dict[str, str] = {}
         self._kills = schedule(plan.seed, plan.players, plan.kills)
+        # By process, those that were killed as well.
+        self._cpu: dict[int, tuple[str, float]] = {}
 
     def tell(self, sentence: str) -> None:
         """Prints a step of the run."""
@@ -223,6 +228,8 @@ class TournamentRun:
                 task.result()
             await registering
             await self._until_closed()
+            for who, cpu_s in (self._cpu | cpu_of_processes()).values():
+                self.result.cpu_s[who] = self.result.cpu_s.get(who, 0.0) + cpu_s
             self.result.seconds["play"] = time.monotonic() - self._played_from
             self.tell(f"play: {self.result.seconds['play']:.1f} s")
         finally:
@@ -261,6 +268,7 @@ class TournamentRun:
             await asyncio.sleep(FOLLOW_EVERY_S)
 
     async def _kill(self, kill: Kill) -> None:
+        self._cpu |= cpu_of_processes()
         await asyncio.sleep(kill.delay_s)
         killed = self._owner.process
         began = time.monotonic()
