@@ -31,10 +31,11 @@ from services.kit.table.wallet.tournament_wallet import TournamentMoney, Tournam
 from services.poker import tournament_hands
 from services.poker.directing import views
 from services.poker.directing.books import BooksDiffer
-from services.poker.directing.course import Course, Step, replay
+from services.poker.directing.course import Course, Step
 from services.poker.directing.fact_messages import Payment, fact_message, read_fact
 from services.poker.directing.following import Follower, OwnNotices
 from services.poker.directing.purchases import Purchases, account_of
+from services.poker.directing.replaying import replay_beside
 from services.poker.tournament import refusals
 from services.poker.tournament.money.entries import Entry, PayIn, Purchase
 from services.poker.tournament.refusals import REGULATION
@@ -220,7 +221,7 @@ class TournamentDirector:
         """Replays the facts, and pays what follows from them and was not paid (G3)."""
         journal = self._dependencies.journal
         facts = await journal.facts(self.tournament_id)
-        self._course, steps = replay(self._course, facts)
+        self._course, steps = await replay_beside(self._course, facts)
         for asked in await journal.requests(self.tournament_id):
             self._asked[asked.player_id, asked.request_id] = asked
         for fact in facts:
