@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import grpc
 from nats.aio.client import Client as Nats
@@ -15,6 +15,7 @@ from nats.aio.msg import Msg
 
 from feltro.poker.v1 import poker_pb2, tournament_pb2
 from feltro.table.v1 import events_pb2, table_pb2
+from gateway.live.private_facts import PlayerConnections
 from services.kit.bus.subjects import own_view_subject
 from tests.processes.game import Metadata
 from tests.processes.poker import PokerClient
@@ -32,6 +33,8 @@ TOLERATED = frozenset({
     "REGISTRATION_CLOSED", "TOURNAMENT_OVER",
 })  # fmt: skip
 
+_Answer = TypeVar("_Answer")
+
 
 def decide(dice: Random, legal: poker_pb2.Legal) -> poker_pb2.Move:
     """Returns everything or nothing; a free check before a fold."""
@@ -40,6 +43,17 @@ def decide(dice: Random, legal: poker_pb2.Legal) -> poker_pb2.Move:
     if not legal.to_call_cents:
         return poker_pb2.Move(action=poker_pb2.ACTION_CHECK)
     return poker_pb2.Move(action=poker_pb2.ACTION_CALL if dice.random() < CALLS else poker_pb2.ACTION_FOLD)
+
+
+class AllConnected(PlayerConnections):
+    """Bots that never lose their line, as their gateway tells the tables."""
+
+    def __init__(self, players: Sequence[str]) -> None:
+        super().__init__()
+        self._bots = list(players)
+
+    def player_ids(self) -> list[str]:
+        return self._bots
 
 
 class Bots:
@@ -61,10 +75,6 @@ class Bots:
         self._deciding: dict[tuple[str, int], float] = {}
         self._slots = asyncio.Semaphore(CALLS_AT_A_TIME)
         self._tasks: set[asyncio.Task[None]] = set()
-
-    def player_ids(self) -> list[str]:
-        """The players that are connected, as a gateway tells the tables (`gateway.live.connected_players`)."""
-        return list(self._tokens)
 
     @property
     def longest_wait_s(self) -> float:
@@ -152,10 +162,7 @@ class Bots:
 
     async def _read(self, player_id: str, table_id: str) -> table_pb2.GetTableResponse | None:
         request = table_pb2.GetTableRequest(table_id=table_id)
-        seen: table_pb2.GetTableResponse | None = await self._call(
-            lambda poker: poker.tables.GetTable(request, metadata=self._tokens[player_id])
-        )
-        return seen
+        return await self._call(lambda poker: poker.tables.GetTable(request, metadata=self._tokens[player_id]))
 
     # -- calls -------------------------------------------------------------------------------------------------------
 
@@ -169,7 +176,7 @@ class Bots:
         if not task.cancelled() and (failed := task.exception()) is not None:
             self.failures.append(f"{type(failed).__name__}: {failed}")
 
-    async def _call(self, ask: Callable[[PokerClient], Coroutine[Any, Any, Any]]) -> Any:  # noqa: ANN401 - of any method
+    async def _call(self, ask: Callable[[PokerClient], Awaitable[_Answer]]) -> _Answer | None:
         """Returns an answer; None where the tournament has gone on without it."""
         async with self._slots:
             try:

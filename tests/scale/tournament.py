@@ -21,6 +21,7 @@ from services.kit import background
 from services.kit.bus.connection import connect
 from services.kit.bus.permissions import GATEWAY
 from services.kit.clock import SystemClock
+from services.kit.table.chips.seam import table_id_of
 from services.poker.tournament.running.state import Phase
 from tests.bench.wallet import cpu_of_processes
 from tests.drill.checks.findings import Check
@@ -29,7 +30,7 @@ from tests.processes.databases import connect_asyncpg
 from tests.processes.feltro import feltro
 from tests.processes.poker import HOLDEM
 from tests.scale import checks, platform
-from tests.scale.bots import Bots
+from tests.scale.bots import AllConnected, Bots
 from tests.scale.journal import TournamentJournal
 from tests.scale.kills import Kill, schedule
 from tests.scale.platform import TOKEN_MINUTES, Owner
@@ -165,7 +166,7 @@ class TournamentRun:
                     lambda player: self._owner.client.bearer("player", player, TOKEN_MINUTES),
                 )
                 await self._bots.listen(bus)
-                lines = asyncio.create_task(ConnectedPlayers(bus, "bots", [self._bots]).run())
+                lines = asyncio.create_task(ConnectedPlayers(bus, "bots", [AllConnected(players)]).run())
                 try:
                     async with asyncio.timeout(PLAYED_WITHIN_S):
                         await self._play(players)
@@ -291,7 +292,7 @@ class TournamentRun:
             await asyncio.sleep(SILENT_S)
             state = self._journal.course.state
             for number, table in state.tables.items():
-                table_id = checks.table_id_of(TOURNAMENT_ID, number)
+                table_id = table_id_of(TOURNAMENT_ID, number)
                 silent_s = time.monotonic() - self._bots.heard_at.get(table_id, 0.0)
                 if table.hand is not None and silent_s > SILENT_S and self._owner.found.is_set():
                     seats = table.hand.positions.seats

@@ -23,6 +23,8 @@ from services.poker.tournament.running.orders import StartHand
 from services.poker.tournament.running.state import entropy_bytes
 from services.poker.tournament.specific_rules import Start, TournamentRules, default_rules
 from services.poker.variant import Variant
+from tests.drill.checks.findings import Check
+from tests.engine.poker.tournament import reference
 from tests.engine.poker.tournament.simulated import Simulation
 from tests.scale import checks
 from tests.scale.journal import DealtHand
@@ -84,7 +86,7 @@ def simulated() -> Simulation:
     return logged
 
 
-def hands_of(dealt: list[DealtHand], facts: list[JournalledFact] | None = None) -> checks.Check:
+def hands_of(dealt: list[DealtHand], facts: list[JournalledFact] | None = None) -> Check:
     return checks.check_hands(TOURNAMENT_ID, played().steps, played().facts if facts is None else facts, dealt)
 
 
@@ -139,7 +141,7 @@ def test_another_course_is_found() -> None:
 def test_a_wrong_ranking_is_found() -> None:
     _, logged = checks.check_places(simulated)
     assert logged is not None
-    places = checks.reference.places(logged.log)
+    places = reference.places(logged.log)
     shown = [
         tournament_pb2.TournamentPlayer(entry_no=entry, rank=first, rank_to=last, rank_final=True)
         for entry, (first, last) in places.items()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import cast
 
 from feltro.poker.v1 import tournament_pb2
 from feltro.table.v1 import types_pb2
@@ -74,5 +73,5 @@ async def open_accounts(tables: BenchTables[Brought, Outcome], players: Sequence
 async def register(director: TournamentDirector, players: Sequence[str]) -> None:
     """Registers all at once."""
     request = tournament_pb2.RegisterRequest(request_id="enter", tournament_id=director.tournament_id)
-    content = cast("bytes", digest(request))
+    content = digest(request)
     await asyncio.gather(*(director.buy(Purchase.ENTRY, player, "enter", content) for player in players))

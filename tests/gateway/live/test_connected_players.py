@@ -185,21 +185,12 @@ async def test_an_entry_is_repeated_before_it_expires(
 async def test_changes_of_one_moment_are_told_at_once(nats_url: str) -> None:
     """Otherwise a thousand players who come back together would have all tables look for them a thousand times."""
     bus = await connect(endpoint(nats_url, GAME), GAME)
-    told, rounds = asyncio.Event(), 0
-
-    def tell() -> None:
-        nonlocal rounds
-        rounds += 1
-        told.set()
-
-    connections = Connections(bus, tell)
-    for _ in range(1_000):
-        connections._receive()
-    assert not rounds
-    await told.wait()
-    assert rounds == 1
-    connections._receive()
-    told.clear()
-    await told.wait()
-    assert rounds == 2
+    told: asyncio.Queue[None] = asyncio.Queue()
+    connections = Connections(bus, lambda: told.put_nowait(None))
+    for _ in range(2):
+        for _ in range(1_000):
+            connections._receive()
+        assert told.empty()
+        await told.get()
+        assert told.empty()
     await bus.close()
