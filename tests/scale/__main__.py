@@ -84,6 +84,8 @@ def _report(result: Result) -> str:
         f"  {each.kill}: answered after {each.answered_after_s:.1f} s, went on after {each.went_on_after_s:.1f} s"
         for each in result.takeovers
     ]
+    if len(result.takeovers) < plan.kills:
+        lines.append(f"  {plan.kills - len(result.takeovers)} kills found no moment: the tournament never came there")
     for check in result.checks:
         verdict = "holds" if check.holds else f"{check.violations} found"
         lines.append(f"{verdict:>10}  {check.name}: {check.looked_at} {check.unit}{check.note and f' ({check.note})'}")

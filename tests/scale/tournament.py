@@ -257,8 +257,10 @@ class TournamentRun:
         kills = list(self._kills)
         while True:
             for course, step in await self._journal.follow():
-                if kills and kills[0].is_due(course, step):
-                    await self._kill(kills.pop(0))
+                due = next((kill for kill in kills if kill.is_due(course, step)), None)
+                if due is not None:
+                    kills.remove(due)
+                    await self._kill(due)
                     # What was written meanwhile is no moment of the next kill.
                     await self._journal.follow()
                     break
