@@ -5,7 +5,7 @@ SHELL := /bin/sh
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 # Where a machine forbids it, each of the hundreds of processes of a test run would compile all our modules again.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help hooks run web audit replay test coverage test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge bench-games bench-poker poker-hands ci environment test-containers images compose-secrets kubernetes-secrets test-cluster test-manifests test-monitoring drill
+.PHONY: help hooks run web audit replay test coverage test-web test-browser lint protos proto-lint lock logs compliance rng-report test-api test-websocket clean-data bench-wallet bench-table bench-edge bench-games bench-poker bench-tournament poker-hands ci environment test-containers images compose-secrets kubernetes-secrets test-cluster test-manifests test-monitoring drill test-scale
 
 IN := .venv/bin/python
 # The first Python new enough (asked by running it: version managers leave names on PATH that do not run).
@@ -49,6 +49,9 @@ kubernetes-secrets: protos ## print the Secrets that k8s/ names: `ARGS="--overla
 
 drill: protos ## hurt the platform by a seeded schedule under play, then check every record (docs/drills.md)
 	@$(IN) -m tests.drill $(ARGS)
+
+test-scale: protos ## a tournament of a thousand bots whose owner is killed again and again, and every record of it checked
+	@$(IN) -m tests.scale $(ARGS)
 
 lint: protos ## style, format, types, which room may import which, and the Dockerfile
 	@$(IN) -m ruff check
@@ -104,6 +107,9 @@ bench-games: protos ## measure each game's engine, live tables and memory, and o
 
 bench-poker: protos ## measure poker: evaluator and engine against PyPI's, longest bursts, live tables, and one decision over the gateway
 	@$(IN) -m tests.bench.poker $(ARGS)
+
+bench-tournament: protos ## measure tables of a tournament against those for money, and a director against its bare writes
+	@$(IN) -m tests.bench.tournament $(ARGS)
 
 poker-hands: protos ## count every hand of seven cards with the evaluator of poker, one by one (minutes)
 	@$(IN) -m tests.engine.poker.evaluation.frequencies

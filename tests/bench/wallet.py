@@ -68,18 +68,28 @@ class Measured:
 
 
 def cpu_seconds() -> dict[str, float]:
-    """The CPU time so far of each process that this bench has started, and of those of its children that have ended.
+    """The CPU time so far of each process that this bench has started."""
+    used: dict[str, float] = {}
+    for who, seconds in cpu_of_processes().values():
+        used[who] = used.get(who, 0.0) + seconds
+    return used
 
-    PostgreSQL ends processes while it is measured: left out, they would be subtracted from what the others have used.
+
+def cpu_of_processes() -> dict[int, tuple[str, float]]:
+    """The CPU time so far of this process and of those that it has started, by their ids, each with what it is.
+
+    What their own children have used that have ended counts for them: PostgreSQL ends processes while it is measured,
+    and left out they would be subtracted from what the others have used.
     """
-    used: dict[str, float] = {"load generator": sum(psutil.Process().cpu_times()[:2])}
-    for child in psutil.Process().children(recursive=True):
+    own = psutil.Process()
+    used = {own.pid: ("load generator", sum(own.cpu_times()[:2]))}
+    for child in own.children(recursive=True):
         try:
             name, times, command = child.name(), child.cpu_times(), child.cmdline()
         except psutil.NoSuchProcess:
             continue
         who = {"postgres": "PostgreSQL", "nats-server": "NATS"}.get(name) or _module(command)
-        used[who] = used.get(who, 0.0) + sum(times[:4])
+        used[child.pid] = who, sum(times[:4])
     return used
 
 

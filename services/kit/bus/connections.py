@@ -26,6 +26,8 @@ GATEWAY_HEARTBEAT_S = 1.0
 GATEWAY_LIFETIME_S = 4.0
 # How often a reader forgets what has expired (G11).
 SWEEP_EVERY_S = 30.0
+# Changes that come within so long are told at once: thousands of players come back together when a gateway restarts.
+TELL_AFTER_S = 0.05
 
 _GATEWAYS, _PLAYERS = "gateways", "players"
 _log = logging.getLogger(__name__)
@@ -58,6 +60,7 @@ class Connections:
         self, bus: Nats, on_change: Callable[[], None], clock: Callable[[], float] = seconds_since_boot
     ) -> None:
         self._on_change = on_change
+        self._telling: asyncio.TimerHandle | None = None
         self._clock = clock
         self._bucket = Bucket(bus, CONNECTIONS_BUCKET, self._receive, clock)
         # The gateways by player.
@@ -73,6 +76,8 @@ class Connections:
             watching.result()
         finally:
             await background.cancel_and_wait([watching])
+            if self._telling is not None:
+                self._telling.cancel()
 
     def line_of(self, player_id: str) -> Line:
         """Returns what is known of a player's line."""
@@ -99,6 +104,11 @@ class Connections:
                 self._index(each)
         else:
             self._index(key)
+        if self._telling is None:
+            self._telling = asyncio.get_running_loop().call_later(TELL_AFTER_S, self._tell)
+
+    def _tell(self) -> None:
+        self._telling = None
         self._on_change()
 
     def _index(self, key: str) -> None:

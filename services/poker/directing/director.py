@@ -32,10 +32,11 @@ from services.poker import tournament_hands
 from services.poker.directing import views
 from services.poker.directing.award_messages import ticket_ends
 from services.poker.directing.books import BooksDiffer
-from services.poker.directing.course import Course, Step, replay
+from services.poker.directing.course import Course, Step
 from services.poker.directing.fact_messages import Payment, fact_message, read_fact
 from services.poker.directing.following import Follower, OwnNotices
 from services.poker.directing.purchases import Purchases, account_of, ticket_for
+from services.poker.directing.replaying import replay_beside
 from services.poker.tournament import refusals
 from services.poker.tournament.money.entries import Entry, PayIn, Purchase
 from services.poker.tournament.refusals import REGULATION
@@ -64,6 +65,8 @@ WAITING_LIMIT = 10_000
 STARTS_SOON_MS = 5 * 60_000
 # How often time is looked at while nothing else wakes the clock: it may be moved by an operator in development.
 CLOCK_CHECK_S = 1.0
+# How often it is kept at most how the tournament stands, for the lobby.
+SUMMARY_EVERY_S = 0.5
 
 _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
@@ -226,7 +229,7 @@ class TournamentDirector:
         """Replays the facts, and pays what follows from them and was not paid (G3)."""
         journal = self._dependencies.journal
         facts = await journal.facts(self.tournament_id)
-        self._course, steps = replay(self._course, facts)
+        self._course, steps = await replay_beside(self._course, facts)
         for asked in await journal.requests(self.tournament_id):
             self._asked[asked.player_id, asked.request_id] = asked
         for fact in facts:
@@ -272,7 +275,7 @@ class TournamentDirector:
     async def _follow_forever(self, follower: Follower) -> None:
         while True:
             step, course, followed = await self._steps.get()
-            await follower.follow(step, course.state, course.books)
+            await follower.follow(step, course.state, course.books, shows=self._steps.empty())
             followed.set_result(None)
             self._steps.task_done()
             self._summary_due.set()
@@ -351,6 +354,7 @@ class TournamentDirector:
             await self._summary_due.wait()
             self._summary_due.clear()
             await self._keep_summary(closed=False)
+            await asyncio.sleep(SUMMARY_EVERY_S)
 
     async def _keep_summary(self, *, closed: bool) -> None:
         shown = self.summary()

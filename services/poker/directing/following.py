@@ -70,11 +70,15 @@ class Follower:
             elif number in state.held:
                 await self._open[number].hold(str(state.held[number]))
 
-    async def follow(self, step: Step, state: Tournament, books: Books) -> None:
-        """Follows what was ordered by one fact, in its order; `state` is the one after it."""
+    async def follow(self, step: Step, state: Tournament, books: Books, *, shows: bool = True) -> None:
+        """Follows what was ordered by one fact, in its order; `state` is the one after it.
+
+        How the tournament stands is shown by the last of several facts that wait: it is told at every table.
+        """
         for order in step.orders:
             await self._follow(order, state, books)
-        self._show(state)
+        if shows:
+            self._show(state)
         for transfer in step.transfers:
             paid = await self.pay(transfer)
             became = {each.award_index: each.state for each in paid.tickets}

@@ -20,8 +20,9 @@ from services.kit.table.server import validation
 from services.kit.table.server.tournaments import TournamentParts
 from services.kit.wire_format import timestamp
 from services.poker.directing import views
-from services.poker.directing.course import Course, replay
+from services.poker.directing.course import Course
 from services.poker.directing.director import DirectorDependencies, TournamentDirector, tournament_over
+from services.poker.directing.replaying import replay_beside
 from services.poker.directing.won_entries import WonEntries
 from services.poker.tournament import specific_rules_message
 from services.poker.tournament.money.entries import Purchase
@@ -136,7 +137,8 @@ async def read_course(
     """Replays the facts of a tournament from the journal."""
     rules, starts_at = specific_rules_message.read(configuration)
     starts_at_ms = None if starts_at is None else round(starts_at.timestamp() * 1000)
-    course, _ = replay(Course.begin(tournament_id, rules, starts_at_ms), await parts.facts.facts(tournament_id))
+    begun = Course.begin(tournament_id, rules, starts_at_ms)
+    course, _ = await replay_beside(begun, await parts.facts.facts(tournament_id))
     return course
 
 

@@ -51,14 +51,17 @@ class BenchPoker(BenchGame[Brought, Outcome]):
         chance = self._chance.random()
         raises = chance < BETS if not may.to_call_cents else FOLDS < chance < FOLDS + RAISES
         if may.can_raise and raises:
-            # Small ones most of the time.
-            part = self._chance.random() ** 3
+            part = self._part()
             move = Move(Kind.RAISE, may.min_to_cents + int(part * (may.max_to_cents - may.min_to_cents)))
         elif not may.to_call_cents:
             move = CHECK
         else:
             move = FOLD if chance < FOLDS else CALL
         return messages.move_message(move).SerializeToString()
+
+    def _part(self) -> float:
+        """Returns how much of what is possible is raised: little most of the time."""
+        return self._chance.random() ** 3
 
 
 async def fill_caves(table: CaveTable[Brought, Outcome], players: Sequence[str]) -> None:

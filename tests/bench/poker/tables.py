@@ -29,7 +29,7 @@ async def _ratios(number_of_tables: int, seconds: float) -> dict[str, float]:
         async with bench_tables(game, servers.postgres, servers.nats_url, servers.wallet) as tables:
             owned, memory = await phases.open_multi_player(tables, number_of_tables)
             live = [await each.table_for("") for each in owned]
-            measured = await _measure(tables, [each for each in live if isinstance(each, CaveTable)], seconds)
+            measured = await measure_caves(tables, [each for each in live if isinstance(each, CaveTable)], seconds)
         alone = await phases.wallet_alone(servers, seconds)
     found = {
         "poker-table-memory-kib": memory / 1024,
@@ -42,9 +42,10 @@ async def _ratios(number_of_tables: int, seconds: float) -> dict[str, float]:
     return found
 
 
-async def _measure(
+async def measure_caves(
     tables: BenchTables[Brought, Outcome], live: list[CaveTable[Brought, Outcome]], seconds: float
 ) -> phases.Phase:
+    """Measures tables for money whose bots decide as soon as they are asked."""
     game, counts, tasks = tables.game, BotCounts(0), list[asyncio.Task[None]]()
     for number, table in enumerate(live):
         players = [f"{game.name}-{number}-{bot}" for bot in range(game.players)]

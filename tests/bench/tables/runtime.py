@@ -6,7 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import BinaryIO, Generic
 
@@ -19,6 +19,8 @@ from services.kit.clock import SystemClock
 from services.kit.database import postgresql
 from services.kit.randomness.source import Randomness
 from services.kit.rpc.relay_channel import RelayChannel
+from services.kit.table.chips.owned_tables import OwnedChipTables
+from services.kit.table.chips.seam import Director
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.events.own_views import BusOwnViews
 from services.kit.table.events.publisher import EventStream
@@ -28,6 +30,7 @@ from services.kit.table.journal.entries import Drawn, Moved
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.sealing import KEY_BYTES, EntropyKey, EntropyKeys
 from services.kit.table.journal.seats import Seats
+from services.kit.table.journal.tournament_facts import PostgresFacts
 from services.kit.table.live.dependencies import RuntimeDependencies
 from services.kit.table.live.individual_ids import IndividualTableIds
 from services.kit.table.live.table import LiveTable
@@ -47,10 +50,17 @@ class BenchCatalogue(Generic[Bets, Outcome]):
     """A catalogue whose rules depend on the name of the table."""
 
     def __init__(self, game: BenchGame[Bets, Outcome]) -> None:
+        self._game = game
         self._multi = _configured(game, wallet_types.PLAY_MULTI_PLAYER)
         self._individual = _configured(game, wallet_types.PLAY_INDIVIDUAL)
+        self._tournaments: dict[str, VersionedRules[Bets, Outcome]] = {}
+
+    def enter_tournament(self, tournament_id: str, configuration: types_pb2.TableConfiguration) -> None:
+        self._tournaments[tournament_id] = _versioned(self._game, configuration)
 
     def rules_in_force(self, placement_id: str) -> VersionedRules[Bets, Outcome]:
+        if placement_id in self._tournaments:
+            return self._tournaments[placement_id]
         return self._individual if placement_id.startswith(INDIVIDUAL) else self._multi
 
     async def rules_of_version(self, placement_id: str, version: int) -> VersionedRules[Bets, Outcome]:
@@ -64,8 +74,14 @@ class BenchCatalogue(Generic[Bets, Outcome]):
 
 
 def _configured(game: BenchGame[Bets, Outcome], play: wallet_types.Play.ValueType) -> VersionedRules[Bets, Outcome]:
-    entered = types_pb2.ConfigurationVersion(table_id="bench", version=1, configuration=game.configuration(play))
-    return VersionedRules(entered, game.game.rules(entered.configuration))
+    return _versioned(game, game.configuration(play))
+
+
+def _versioned(
+    game: BenchGame[Bets, Outcome], configuration: types_pb2.TableConfiguration
+) -> VersionedRules[Bets, Outcome]:
+    entered = types_pb2.ConfigurationVersion(table_id="bench", version=1, configuration=configuration)
+    return VersionedRules(entered, game.game.rules(configuration))
 
 
 class CountingJournal(PostgresJournal):
@@ -110,39 +126,60 @@ class BenchTables(Generic[Bets, Outcome]):
     def __init__(
         self,
         game: BenchGame[Bets, Outcome],
+        catalogue: BenchCatalogue[Bets, Outcome],
         dependencies: RuntimeDependencies[Bets, Outcome],
         journal: CountingJournal,
         own_views: ReadOwnViews,
         client: WalletClient,
+        wallet: GrpcWallet,
+        facts: PostgresFacts,
     ) -> None:
+        """`wallet` and `facts` are what tournaments use besides."""
         self.game = game
         self.journal = journal
         self.own_views = own_views
+        self.client = client
+        self.wallet = wallet
+        self.facts = facts
         self._dependencies = dependencies
-        self._client = client
+        self._catalogue = catalogue
         self._leave = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def open(self, placement_ids: Sequence[str]) -> list[OwnedTables[Bets, Outcome]]:
         owned = [OwnedTables(placement_id, self._dependencies) for placement_id in placement_ids]
-
-        async def announce(_epoch: int) -> None:
-            return
-
-        self._tasks += [asyncio.create_task(tables.run(announce, self._leave, asyncio.Event())) for tables in owned]
+        for tables in owned:
+            self._run(tables.run(_announce, self._leave, asyncio.Event()))
         for tables in owned:
             await tables.ready.wait()
         return owned
 
+    async def open_tournament(
+        self, tournament_id: str, configuration: types_pb2.TableConfiguration, director: Director
+    ) -> OwnedChipTables[Bets, Outcome]:
+        """Opens a tournament; its tables open when it begins."""
+        self._catalogue.enter_tournament(tournament_id, configuration)
+        tables = OwnedChipTables(tournament_id, self._dependencies, lambda _: director)
+        self._run(tables.run(_announce, self._leave, asyncio.Event()))
+        await director.ready.wait()
+        return tables
+
+    def _run(self, running: Coroutine[None, None, None]) -> None:
+        self._tasks.append(asyncio.create_task(running))
+
     async def seat_players(self, table: LiveTable[Bets, Outcome], player_ids: Sequence[str]) -> None:
         """Opens accounts with money, and starts sessions."""
-        await self._client.sit_down_all(player_ids, table.table_id, MONEY_CENTS)
+        await self.client.sit_down_all(player_ids, table.table_id, MONEY_CENTS)
         for session in await self._dependencies.wallet.list_table_sessions(table.table_id):
             table.apply_session(session)
 
     async def stop(self) -> None:
         self._leave.set()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+async def _announce(_epoch: int) -> None:
+    """Tells nobody: there is one process."""
 
 
 def database_of(game: str) -> str:
@@ -180,11 +217,12 @@ async def bench_tables(
     try:
         async with process.client() as client:
             token = client.bearer("game", game.name)
+            catalogue, wallet = BenchCatalogue(game), GrpcWallet(channel, lambda: token)
             dependencies = RuntimeDependencies(
                 game=game.game,
                 kind=game.kind,
-                catalogue=BenchCatalogue(game),
-                wallet=GrpcWallet(channel, lambda: token),
+                catalogue=catalogue,
+                wallet=wallet,
                 journal=journal,
                 randomness=Randomness(),
                 clock=SystemClock(),
@@ -193,7 +231,8 @@ async def bench_tables(
                 individual_ids=IndividualTableIds(b"bench"),
                 seats=Seats(reading),
             )
-            tables = BenchTables(game, dependencies, journal, own_views, client)
+            facts = PostgresFacts(reading)
+            tables = BenchTables(game, catalogue, dependencies, journal, own_views, client, wallet, facts)
             yield tables
             await tables.stop()
     finally:

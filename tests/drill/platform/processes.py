@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -24,7 +21,6 @@ from services.kit import background
 from stack.processes.child import ChildProcess
 from stack.servers.ephemeral import PASSWORD, free_port
 from stack.servers.postgres import EmbeddedPostgres
-from stack.settings import ROOT
 from tests.drill.fault_proxy import FaultProxy, Network
 from tests.drill.platform.bus_cluster import BUS, SERVERS, BusCluster
 from tests.drill.platform.disks import SmallDisk
@@ -42,6 +38,7 @@ from tests.processes.databases import (
     WALLET_TEMPLATE,
     DatabaseTemplate,
 )
+from tests.processes.feltro import feltro
 from tests.processes.game import GameProcess
 from tests.processes.gateway import GatewayProcess
 from tests.processes.service import ServiceProcess
@@ -288,7 +285,7 @@ class DrilledPlatform:
         """`feltro migrate` of this release, or of the one of these variables; raises `NotStarted` if it fails."""
         service = self.databases[database].service
         owner = {f"FELTRO_{service.upper()}_OWNER_URL": self._postgres.url(OWNER_ROLE, database)}
-        status, printed = _feltro(["migrate", service], {**owner, **(release or {})})
+        status, printed = feltro(["migrate", service], {**owner, **(release or {})})
         if status:
             raise NotStarted(f"feltro migrate {service}: {printed}")
 
@@ -383,7 +380,7 @@ class DrilledPlatform:
 
     async def command(self, *arguments: str, environment: dict[str, str]) -> tuple[int, str]:
         """Runs `feltro …`; its exit status and all that it printed."""
-        return await asyncio.to_thread(partial(_feltro, arguments, environment))
+        return await asyncio.to_thread(partial(feltro, arguments, environment))
 
     async def audit(self) -> tuple[int, str]:
         """`feltro audit`."""
@@ -398,20 +395,6 @@ class DrilledPlatform:
             f"FELTRO_{game.upper()}_DATABASE_URL": self.journal_url(game),
         }
         return await self.command("replay", what, "--game", game, environment=environment)
-
-
-def _feltro(arguments: Sequence[str], environment: dict[str, str]) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "services.kit.command", *arguments],
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        # The folder that a command is run in comes before all others.
-        cwd="/",
-        timeout=600,
-    )
-    return done.returncode, done.stdout + done.stderr
 
 
 def journal_of(game: str) -> str:

@@ -180,3 +180,17 @@ async def test_an_entry_is_repeated_before_it_expires(
         seen.add((await jetstream.get_last_msg(stream, f"$KV.{CONNECTIONS_BUCKET}.{key}")).seq)
     await background.cancel_and_wait([task])
     await bus.close()
+
+
+async def test_changes_of_one_moment_are_told_at_once(nats_url: str) -> None:
+    """Otherwise a thousand players who come back together would have all tables look for them a thousand times."""
+    bus = await connect(endpoint(nats_url, GAME), GAME)
+    told: asyncio.Queue[None] = asyncio.Queue()
+    connections = Connections(bus, lambda: told.put_nowait(None))
+    for _ in range(2):
+        for _ in range(1_000):
+            connections._receive()
+        assert told.empty()
+        await told.get()
+        assert told.empty()
+    await bus.close()

@@ -374,7 +374,7 @@ class _Table:
             # On a moment of the table's own, so that a takeover of milliseconds changes no order.
             begun = round(self._world.loop.time() + 1)
             ends_at = begun + chance.randint(5, 20) + self.number / 100
-            known = PlayedHand(self.number, ends_at, self._outcome(chance, hand))
+            known = PlayedHand(self.number, ends_at, drawn_outcome(chance, self._world.rules, hand))
             self._world.hands[hand.number] = known
         await self._world.moment(self._owner.process, "after a hand is dealt")
         asyncio.get_running_loop().create_task(self._report(hand.number, known))
@@ -396,16 +396,16 @@ class _Table:
         # A report may come twice (G3).
         await reporter.hand_ended(self.number, number, hand.outcome)
 
-    def _outcome(self, chance: random.Random, hand: HandToPlay) -> bytes:
-        running = RunningHand(hand.number, Positions(hand.seats, hand.chips), hand.level)
-        chips, takers = drawn_hand(chance, self._world.rules, running)
-        seats = [poker_pb2.SeatView(seat=seat, stack_cents=chips[seat]) for seat in hand.seats]
-        pots = [poker_pb2.Pot(seats=[seat, *taken]) for seat, taken in takers.items()]
-        payments = [
-            poker_pb2.Payment(pot=at, seat=taker) for at, taken in enumerate(takers.values()) for taker in taken
-        ]
-        record = poker_pb2.Outcome(view=poker_pb2.View(seats=seats, pots=pots), payments=payments)
-        return record.SerializeToString()
+
+def drawn_outcome(chance: random.Random, rules: TournamentRules, hand: HandToPlay) -> bytes:
+    """Returns the end of a hand that is played by lot, as its table would journal it."""
+    running = RunningHand(hand.number, Positions(hand.seats, hand.chips), hand.level)
+    chips, takers = drawn_hand(chance, rules, running)
+    seats = [poker_pb2.SeatView(seat=seat, stack_cents=chips[seat]) for seat in hand.seats]
+    pots = [poker_pb2.Pot(seats=[seat, *taken]) for seat, taken in takers.items()]
+    payments = [poker_pb2.Payment(pot=at, seat=taker) for at, taken in enumerate(takers.values()) for taker in taken]
+    record = poker_pb2.Outcome(view=poker_pb2.View(seats=seats, pots=pots), payments=payments)
+    return record.SerializeToString()
 
 
 async def _as_coroutine(work: Awaitable[_T]) -> _T:

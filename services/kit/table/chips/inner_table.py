@@ -74,7 +74,8 @@ class InnerTable(Generic[Bets, Outcome]):
     def show(self, chips: Mapping[int, int], notice: Message | None) -> None:
         self._directed.chips = dict(chips)
         self._directed.notice = None if notice is None else packed(notice)
-        self._follow()
+        if self.live is not None:
+            self.live.tell_chips()
 
     async def play(self, hand: HandToPlay) -> None:
         if self._directed.is_closed:

@@ -38,6 +38,9 @@ from services.kit.table.wallet.table_wallet import TableWallet
 
 # How long an operator who declares a hand void waits for its end.
 VOID_TIMEOUT_S = 10.0
+# Tables that are opened side by side (G11): fewer than there are connections to read by, for at a takeover all are
+# opened at once, and one that waits for its turn at the database too long has failed.
+OPENINGS_LIMIT = 4
 
 _DIRECTED = Gauge("feltro_tournaments", "Tournaments that this process directs")
 _FAILURES = Counter("feltro_tournament_failures", "Tournaments that this process gave up because something failed")
@@ -71,6 +74,7 @@ class OwnedChipTables(Generic[Bets, Outcome]):
         # Why the lease is given up: another process has taken it, or the director has failed.
         self._failed: BaseException | None = None
         self._must_end = asyncio.Event()
+        self._openings = asyncio.Semaphore(OPENINGS_LIMIT)
         self._ids = re.compile(f"{re.escape(placement_id)}-t[1-9][0-9]{{0,8}}")
 
     # -- what the process asks of it ---------------------------------------------------------------------------------
@@ -125,7 +129,7 @@ class OwnedChipTables(Generic[Bets, Outcome]):
     async def open(self, number: int) -> ChipTable:
         table = self._tables.get(number)
         if table is None:
-            table = self._tables[number] = InnerTable(self.placement_id, number, self._open_live)
+            table = self._tables[number] = InnerTable(self.placement_id, number, self._open_in_turn)
             task = self._tasks[number] = asyncio.create_task(self._run_table(table))
             task.add_done_callback(lambda done: self._table_ended(number, done))
         return table
@@ -231,6 +235,10 @@ class OwnedChipTables(Generic[Bets, Outcome]):
         if self._failed is None or isinstance(failed, StaleOwner):
             self._failed = failed
         self._must_end.set()
+
+    async def _open_in_turn(self, directed: DirectedTable) -> LiveChipTable[Bets, Outcome]:
+        async with self._openings:
+            return await self._open_live(directed)
 
     async def _open_live(self, directed: DirectedTable) -> LiveChipTable[Bets, Outcome]:
         """Makes a live table: ends the hand that was left there, or lets it go on."""

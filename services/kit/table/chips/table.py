@@ -123,11 +123,15 @@ class LiveChipTable(HandTable[Bets, Outcome], Generic[Bets, Outcome]):
             if (player := self._directed.players.get(seat)) is not None:
                 self._seen.note_decision(player.player_id)
         self._known_away = frozenset(self._directed.away)
-        if self._snapshot_published:
-            self._tell_seats()
+        self.tell_chips()
         if self._directed.is_closed and self._hand is not None:
             self._hand.declare_void(HAND_OF_CLOSED_TABLE)
         self.wake()
+
+    def tell_chips(self) -> None:
+        """Tells everybody the chips and the notice, where they have changed: every table, whenever a player is out."""
+        if self._snapshot_published:
+            self._tell_seats()
 
     def _sit_down(self) -> None:
         players = self._directed.players

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import Any
 
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine
 
-from services.kit.database.postgresql import DATABASE_FAILURES
+from services.kit.database.postgresql import DATABASE_FAILURES, DirectConnection
 from services.kit.paging import Page, PageRequest
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.journal.tournament_entries import JournalledFact, JournalledRequest, KeptSummary
@@ -25,34 +25,49 @@ FIRST_PAUSE_S = 0.05
 LONGEST_PAUSE_S = 1.0
 
 _log = logging.getLogger(__name__)
-_Result = TypeVar("_Result")
 
-_FENCE = text("SELECT epoch FROM placements WHERE placement_id = :tournament_id FOR SHARE")
 _FACTS = text("""
 SELECT number, at_ms, fact, entropy, player_id, request_id, answer FROM tournament_facts
 WHERE tournament_id = :tournament_id ORDER BY number
 """)
-_FACT = text("""
-SELECT epoch, at_ms, fact, entropy FROM tournament_facts WHERE tournament_id = :tournament_id AND number = :number
-""")
-_INSERT_FACT = text("""
-INSERT INTO tournament_facts (tournament_id, number, epoch, at_ms, fact, entropy, player_id, request_id, answer)
-VALUES (:tournament_id, :number, :epoch, :at_ms, :fact, :entropy, :player_id, :request_id, :answer)
-""")
+# A write is one statement, the lock on the placement included: each hand and each registration of a tournament waits
+# for the one before it.
+_WRITE_FACT = """
+WITH owner AS (SELECT epoch FROM placements WHERE placement_id = $1 FOR SHARE), written AS (
+    INSERT INTO tournament_facts (tournament_id, epoch, number, at_ms, fact, entropy, player_id, request_id, answer)
+    SELECT $1, $2::bigint, $3::integer, $4::bigint, $5::bytea, $6::bytea, $7, $8, $9::bytea
+    FROM owner WHERE owner.epoch = $2
+    ON CONFLICT (tournament_id, number) DO NOTHING RETURNING number)
+SELECT (SELECT epoch FROM owner) AS owner, EXISTS (SELECT FROM written) AS is_written
+"""
+_FACT = "SELECT at_ms, fact, entropy FROM tournament_facts WHERE tournament_id = $1 AND number = $2"
 _REQUESTS = text("""
 SELECT player_id, request_id, command_digest, account_id, pay_in_id, fact FROM tournament_requests
 WHERE tournament_id = :tournament_id
 """)
-_REQUEST = text("""
+_WRITE_REQUEST = """
+WITH owner AS (SELECT epoch FROM placements WHERE placement_id = $1 FOR SHARE), written AS (
+    INSERT INTO tournament_requests (tournament_id, epoch, player_id, request_id, command_digest, account_id, pay_in_id,
+                                     fact, asked_at)
+    SELECT $1, $2::bigint, $3, $4, $5::bytea, $6, $7, $8::bytea, $9::timestamptz FROM owner WHERE owner.epoch = $2
+    ON CONFLICT (tournament_id, player_id, request_id) DO NOTHING RETURNING player_id)
+SELECT (SELECT epoch FROM owner) AS owner, EXISTS (SELECT FROM written) AS is_written
+"""
+_REQUEST = """
 SELECT player_id, request_id, command_digest, account_id, pay_in_id, fact FROM tournament_requests
-WHERE tournament_id = :tournament_id AND player_id = :player_id AND request_id = :request_id
-""")
-_INSERT_REQUEST = text("""
-INSERT INTO tournament_requests (tournament_id, player_id, request_id, epoch, command_digest, account_id, pay_in_id,
-                                 fact, asked_at)
-VALUES (:tournament_id, :player_id, :request_id, :epoch, :command_digest, :account_id, :pay_in_id, :fact, :asked_at)
-""")
-_KEEP_SUMMARY = text("""
+WHERE tournament_id = $1 AND player_id = $2 AND request_id = $3
+"""
+_KEEP_SUMMARY = """
+WITH owner AS (SELECT epoch FROM placements WHERE placement_id = $1 FOR SHARE), written AS (
+    INSERT INTO tournament_summaries (tournament_id, epoch, mode, phase, closed, summary, kept_at)
+    SELECT $1, $2::bigint, $3::smallint, $4::smallint, $5::boolean, $6::bytea, $7::timestamptz
+    FROM owner WHERE owner.epoch = $2
+    ON CONFLICT (tournament_id) DO UPDATE SET epoch = excluded.epoch, phase = excluded.phase, closed = excluded.closed,
+                                              summary = excluded.summary, kept_at = excluded.kept_at
+    RETURNING tournament_id)
+SELECT (SELECT epoch FROM owner) AS owner, EXISTS (SELECT FROM written) AS is_written
+"""
+_SUMMARY = text("""
 INSERT INTO tournament_summaries (tournament_id, epoch, mode, phase, closed, summary, kept_at)
 VALUES (:tournament_id, :epoch, :mode, :phase, :closed, :summary, :kept_at)
 ON CONFLICT (tournament_id) DO UPDATE
@@ -87,26 +102,14 @@ class PostgresFacts:
             return [JournalledFact(*row) for row in rows]
 
     async def write_fact(self, tournament_id: str, epoch: int, fact: JournalledFact) -> None:
-        values = {
-            "tournament_id": tournament_id,
-            "number": fact.number,
-            "epoch": epoch,
-            "at_ms": fact.at_ms,
-            "fact": fact.fact,
-            "entropy": fact.entropy,
-            "player_id": fact.player_id,
-            "request_id": fact.request_id,
-            "answer": fact.answer,
-        }
-
-        async def write(connection: AsyncConnection) -> None:
-            row = (await connection.execute(_FACT, values)).one_or_none()
-            if row is None:
-                await connection.execute(_INSERT_FACT, values)
-            elif (row.at_ms, row.fact, row.entropy) != (fact.at_ms, fact.fact, fact.entropy):
-                raise FactsDiffer(f"fact {fact.number} of {tournament_id} is another one")
-
-        await self._fenced(tournament_id, epoch, write)
+        values = (
+            fact.number, fact.at_ms, fact.fact, fact.entropy, fact.player_id, fact.request_id, fact.answer,
+        )  # fmt: skip
+        if await self._write(_WRITE_FACT, tournament_id, epoch, *values):
+            return
+        found = (await self._fetch(_FACT, tournament_id, fact.number))[0]
+        if tuple(found) != (fact.at_ms, fact.fact, fact.entropy):
+            raise FactsDiffer(f"fact {fact.number} of {tournament_id} is another one")
 
     async def requests(self, tournament_id: str) -> list[JournalledRequest]:
         async with self._engine.connect() as connection:
@@ -116,42 +119,18 @@ class PostgresFacts:
     async def write_request(
         self, tournament_id: str, epoch: int, request: JournalledRequest, asked_at: datetime
     ) -> JournalledRequest:
-        values = {
-            "tournament_id": tournament_id,
-            "player_id": request.player_id,
-            "request_id": request.request_id,
-            "epoch": epoch,
-            "command_digest": request.command_digest,
-            "account_id": request.account_id,
-            "pay_in_id": request.pay_in_id,
-            "fact": request.fact,
-            "asked_at": asked_at,
-        }
-
-        async def write(connection: AsyncConnection) -> JournalledRequest:
-            row = (await connection.execute(_REQUEST, values)).one_or_none()
-            if row is not None:
-                return JournalledRequest(*row)
-            await connection.execute(_INSERT_REQUEST, values)
+        values = (
+            request.player_id, request.request_id, request.command_digest, request.account_id, request.pay_in_id,
+            request.fact, asked_at,
+        )  # fmt: skip
+        if await self._write(_WRITE_REQUEST, tournament_id, epoch, *values):
             return request
-
-        return await self._fenced(tournament_id, epoch, write)
+        found = await self._fetch(_REQUEST, tournament_id, request.player_id, request.request_id)
+        return JournalledRequest(*found[0])
 
     async def keep_summary(self, tournament_id: str, epoch: int, kept: KeptSummary) -> None:
-        values = {
-            "tournament_id": tournament_id,
-            "epoch": epoch,
-            "mode": kept.mode,
-            "phase": kept.phase,
-            "closed": kept.closed,
-            "summary": kept.summary,
-            "kept_at": kept.at,
-        }
-
-        async def write(connection: AsyncConnection) -> None:
-            await connection.execute(_KEEP_SUMMARY, values)
-
-        await self._fenced(tournament_id, epoch, write)
+        values = kept.mode, kept.phase, kept.closed, kept.summary, kept.at
+        await self._write(_KEEP_SUMMARY, tournament_id, epoch, *values)
 
     async def closed(self) -> dict[str, int]:
         """Returns the tournaments that nobody runs any more, each with its last phase."""
@@ -176,18 +155,20 @@ class PostgresFacts:
             rows = (await connection.execute(_LIST, values)).all()
         return requested.page([(row.tournament_no, bytes(row.summary)) for row in rows])
 
-    async def _fenced(
-        self, tournament_id: str, epoch: int, write: Callable[[AsyncConnection], Awaitable[_Result]]
-    ) -> _Result:
-        """Writes in one transaction as the owner; tries again for as long as the database is away."""
+    async def _write(self, statement: str, tournament_id: str, epoch: int, *values: object) -> bool:
+        """Writes as the owner; returns whether it was not there yet."""
+        row = (await self._fetch(statement, tournament_id, epoch, *values))[0]
+        if row["owner"] != epoch:
+            raise StaleOwner
+        return bool(row["is_written"])
+
+    async def _fetch(self, statement: str, *values: object) -> Sequence[Any]:
+        """Runs one statement in a transaction of its own; tries again for as long as the database is away."""
         pause_s = FIRST_PAUSE_S
         while True:
             try:
-                async with self._engine.begin() as connection:
-                    owner = (await connection.execute(_FENCE, {"tournament_id": tournament_id})).scalar_one_or_none()
-                    if owner != epoch:
-                        raise StaleOwner
-                    return await write(connection)
+                async with DirectConnection.borrow(self._engine) as connection:
+                    return await connection.fetch(statement, *values)
             except DATABASE_FAILURES as failed:
                 if str(getattr(getattr(failed, "orig", failed), "sqlstate", "") or "")[:2] == "23":
                     # A constraint: the fact contradicts what is recorded, and repeating it does not help.

@@ -136,12 +136,20 @@ class Simulation:
     """One tournament from its registration to its end; everything follows from the seed."""
 
     def __init__(
-        self, seed: object, rules: TournamentRules, players: int, *, cancel: bool = False, play: PlayHand = drawn_hand
+        self,
+        seed: object,
+        rules: TournamentRules,
+        players: int,
+        *,
+        cancel: bool = False,
+        play: PlayHand = drawn_hand,
+        begun: Tournament | None = None,
     ) -> None:
+        """`begun` is the tournament before its first fact, of one whose facts are told by `happen` alone."""
         self.chance = random.Random(str(seed))
         self.rules = rules
         is_scheduled = rules.start is Start.SCHEDULED
-        self.state = self.begun = director.create("t", rules, START_MS if is_scheduled else None)
+        self.state = self.begun = begun or director.create("t", rules, START_MS if is_scheduled else None)
         self.play = play
         self.events: list[Event] = []
         self.orders: list[Order] = []
@@ -228,8 +236,11 @@ class Simulation:
         return HandEnded(fact.table, fact.number, chips, takers)
 
     def _tell(self, at_ms: int, fact: Fact) -> None:
-        before = self.state
-        event = Event(at_ms, fact, self.chance.randbytes(entropy_bytes(before)))
+        self.happen(Event(at_ms, fact, self.chance.randbytes(entropy_bytes(self.state))))
+
+    def happen(self, event: Event) -> None:
+        """Applies a fact, logs what follows from it, and asserts what is always true."""
+        before, fact = self.state, event.fact
         self.events.append(event)
         self.state, ordered = director.apply(before, event)
         self.orders.extend(ordered)

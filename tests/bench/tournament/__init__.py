@@ -1,0 +1,1 @@
+"""Tournaments in this process: their tables beside tables for money, and a director beside the writes that it makes."""
