@@ -1,0 +1,184 @@
+"""The practice sit & go: one is always open, bots fill it when a person has registered, and play it to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from services.kit import background
+from stack.platform_client import Json, PlatformClient, Refused, Route, Unanswered
+from stack.practice.bot import Bot
+from stack.practice.pace import Pace
+
+PREFIX = "practice-sng-"
+_ID = re.compile(rf"{PREFIX}([0-9]{{1,9}})")
+SEATS = 6
+LEVEL_S = 120
+SMALL_BLINDS = (10, 15, 25, 50, 75, 100, 150, 200, 300, 500)
+CONFIGURATION: Json = {
+    "name": {"pt": "Sit & go de treino", "en": "Practice sit & go"},
+    "mode": "MODE_DEMO",
+    "rules": {
+        "regulation": "806/2015",
+        "limit": "LIMIT_NO_LIMIT",
+        "price": {"prize_cents": "1000"},
+        "start": "TOURNAMENT_START_ON_FULL",
+        "seats": SEATS,
+        "max_players": SEATS,
+        "starting_stack": 1_500,
+        "levels": [{"small_blind": small, "big_blind": 2 * small, "seconds": LEVEL_S} for small in SMALL_BLINDS],
+        "payouts": [{"entries_up_to": SEATS, "bps": [6_500, 3_500]}],
+        "decision_time_seconds": 20,
+    },
+}
+APPROVAL = "practice"
+# How often registrations are looked at, and a tournament under way.
+LOOK_EVERY_S = 2.0
+# One is created as soon as the last one is full; with so many under way the next one waits (G11).
+RUNNING_LIMIT = 4
+PAGE = 500
+_OUT = frozenset({"ENTRY_STANDING_OUT", "ENTRY_STANDING_WITHDRAWN"})
+
+_log = logging.getLogger(__name__)
+
+
+class PracticeSitAndGo:
+    """Creates the tournaments, registers bots for them, and has them play; all that counts is on record elsewhere."""
+
+    def __init__(self, route: Route, operator: PlatformClient, bots: Sequence[Bot], pace: Pace) -> None:
+        self._route = route
+        self._operator = operator
+        self._bots = {bot.name: bot for bot in bots}
+        self._pace = pace
+        self._open = ""
+        self._running: dict[str, asyncio.Task[None]] = {}
+
+    async def run(self) -> None:
+        """Keeps one open until cancelled."""
+        try:
+            while True:
+                try:
+                    await self._look()
+                except (Refused, Unanswered) as failed:
+                    _log.info("the practice sit & go was not kept", extra={"why": str(failed)})
+                    # Another look finds out what is there now.
+                    self._open = ""
+                await self._pace.wait(LOOK_EVERY_S)
+        finally:
+            await background.cancel_and_wait(list(self._running.values()))
+
+    async def _look(self) -> None:
+        self._running = {each: task for each, task in self._running.items() if not task.done()}
+        if not self._open:
+            await self._find()
+        if not self._open and len(self._running) < RUNNING_LIMIT:
+            self._open = await self._create()
+        if self._open:
+            await self._fill(self._open)
+
+    async def _find(self) -> None:
+        """Finds the tournaments that an earlier process has left: the open one, and those that are played."""
+        for each in await self._listed("TOURNAMENT_PHASE_RUNNING"):
+            self._follow(each)
+        registering = [each for each in await self._listed("TOURNAMENT_PHASE_REGISTERING") if each not in self._running]
+        self._open = registering[-1] if registering else ""
+
+    async def _listed(self, phase: str = "") -> list[str]:
+        """The ids of practice tournaments, newest first."""
+        found: list[str] = []
+        page = ""
+        while True:
+            path = f"/v1/tournaments?mode=MODE_DEMO&phase={phase or 'TOURNAMENT_PHASE_UNSPECIFIED'}&page_size={PAGE}"
+            answer = await self._operator.call(f"{path}&page_token={quote(page)}")
+            ids = [str(each["tournament_id"]) for each in answer.get("tournaments") or ()]
+            found += [each for each in ids if _ID.fullmatch(each)]
+            page = answer.get("next_page_token") or ""
+            # Of all of them the newest is enough to count on from.
+            if not page or (found and not phase):
+                return found
+
+    async def _create(self) -> str:
+        """Creates the next one, as its operator; a repeat finds the one that there is."""
+        numbers = [int(found[1]) for each in await self._listed() if (found := _ID.fullmatch(each))]
+        number = max(numbers, default=0) + 1
+        tournament_id = f"{PREFIX}{number}"
+        body = {"tournament_id": tournament_id, "configuration": CONFIGURATION, "approval_reference": APPROVAL}
+        created = await self._operator.call("/v1/tournaments", body, request_id=tournament_id)
+        _log.info("a practice sit & go is open", extra={"tournament": tournament_id})
+        return str(created["tournament"]["tournament_id"])
+
+    async def _fill(self, tournament_id: str) -> None:
+        """Registers one bot after the other while a person waits, until all places are taken."""
+        while True:
+            entries = await self._entries(tournament_id)
+            registered = {each["player_id"] for each in entries if each["standing"] == "ENTRY_STANDING_REGISTERED"}
+            if any(each["standing"] not in {*_OUT, "ENTRY_STANDING_REGISTERED"} for each in entries):
+                self._open = ""
+                self._follow(tournament_id)
+                return
+            missing = [bot for name, bot in self._bots.items() if name not in registered]
+            if not registered - self._bots.keys() or not missing:
+                return
+            await self._pace.arrive()
+            try:
+                await missing[0].client.call(f"/v1/tournaments/{tournament_id}:register", {})
+            except Refused as refused:
+                if refused.reason not in {"REGISTRATION_CLOSED", "ALREADY_REGISTERED", "TOURNAMENT_OVER"}:
+                    raise
+
+    def _follow(self, tournament_id: str) -> None:
+        if tournament_id not in self._running:
+            self._running[tournament_id] = asyncio.create_task(self._play(tournament_id))
+
+    async def _play(self, tournament_id: str) -> None:
+        """Has the bots play a tournament until it is over."""
+        playing: dict[tuple[str, str, int], asyncio.Task[None]] = {}
+        people_left = True
+        _log.info("a practice sit & go is played", extra={"tournament": tournament_id})
+        try:
+            while True:
+                try:
+                    shown = await self._operator.call(f"/v1/tournaments/{tournament_id}")
+                    entries = await self._entries(tournament_id)
+                except (Refused, Unanswered):
+                    # Nobody runs it for a moment.
+                    await self._pace.wait(LOOK_EVERY_S)
+                    continue
+                if shown["tournament"].get("ended_at"):
+                    return
+                left = [each for each in entries if each["standing"] not in _OUT]
+                people_left = any(each["player_id"] not in self._bots for each in left)
+                places = {_place(each): each for each in left if each["player_id"] in self._bots and each["table_id"]}
+                for place in playing.keys() - places.keys():
+                    await background.cancel_and_wait([playing.pop(place)])
+                for place, entry in places.items():
+                    name, table_id, seat = place
+                    if place not in playing:
+                        hurried = lambda: not people_left  # noqa: E731, B023 - the present value is what counts
+                        playing[place] = asyncio.create_task(self._bots[name].play(table_id, seat, hurried=hurried))
+                    if entry.get("away"):
+                        await self._come_back(tournament_id, self._bots[name])
+                await self._pace.wait(LOOK_EVERY_S)
+        finally:
+            await background.cancel_and_wait(list(playing.values()))
+
+    async def _come_back(self, tournament_id: str, bot: Bot) -> None:
+        """Plays again after hands that were left to the clock, as while this process was not there."""
+        try:
+            await bot.client.call(f"/v1/tournaments/{tournament_id}:setPresence", {"away": False})
+        except (Refused, Unanswered):
+            # It is out by now, or the next look sees to it.
+            return
+
+    async def _entries(self, tournament_id: str) -> list[Json]:
+        """Who has registered, as the operator sees it."""
+        answer = await self._operator.call(f"/v1/tournaments/{tournament_id}/players?page_size={PAGE}")
+        found: list[Json] = answer.get("players") or []
+        return found
+
+
+def _place(entry: Json) -> tuple[str, str, int]:
+    return str(entry["player_id"]), str(entry["table_id"]), int(entry["seat"])
