@@ -47,7 +47,9 @@ class Tokens:
 class Bot:
     """A player of demonstrations; what it calls is what any client could call."""
 
-    def __init__(self, name: str, style: Style, route: Route, tokens: Tokens, chance: Random, pace: Pace) -> None:
+    def __init__(
+        self, name: str, style: Style, route: Route, tokens: Callable[[], str], chance: Random, pace: Pace
+    ) -> None:
         self.name = name
         self.client = PlatformClient(route, tokens)
         self._style = style

@@ -21,6 +21,8 @@ SHORT_STACK_PUSHES, PER_BLIND_LEFT = 0.49, 0.01
 
 # Before the flop: to match the big blind, more for each time that it was doubled, less where one opponent is left.
 CALLS_BLIND, PER_DOUBLING, ALONE = 0.505, 0.045, 0.06
+# The best hands are worth any bet.
+WORTH_EVERYTHING = 0.74
 # Half a blind buys the rest of it.
 CHEAP, LESS_WHERE_CHEAP = 0.5, 0.05
 RAISES_BLIND = 0.085
@@ -53,7 +55,11 @@ USUAL = Style()
 
 def decide(view: Situation, chance: Random, style: Style = USUAL) -> Move:
     """Returns what to do in a turn; always one of the legal actions, and never a fold where a check is free."""
-    hand = strength(view.cards, view.board, chance) + style.looseness
+    return move_with(strength(view.cards, view.board, chance) + style.looseness, view, chance, style)
+
+
+def move_with(hand: float, view: Situation, chance: Random, style: Style) -> Move:
+    """Returns what to do with a hand of this strength."""
     if not view.board and view.stack + view.bet <= SHORT_STACK_BLINDS * view.big_blind:
         return _with_short_stack(view, hand)
     if view.board and not view.to_call:
@@ -93,7 +99,8 @@ def _needed_before_flop(view: Situation) -> float:
     doubled = log2(max(1.0, view.level / view.big_blind))
     cheap = doubled == 0 and view.to_call <= CHEAP * view.big_blind
     alone = ALONE if view.opponents == 1 else 0.0
-    return CALLS_BLIND + PER_DOUBLING * doubled - alone - (LESS_WHERE_CHEAP if cheap else 0.0)
+    needed = min(CALLS_BLIND + PER_DOUBLING * doubled, WORTH_EVERYTHING)
+    return needed - alone - (LESS_WHERE_CHEAP if cheap else 0.0)
 
 
 def _needed_after_flop(view: Situation) -> float:

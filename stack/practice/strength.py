@@ -9,8 +9,8 @@ from services.kit.cards.card import Card
 from services.kit.cards.shoe import PACK
 from services.poker.evaluation.holdem import holdem_ranks
 
-# Some 4 % of error, about as well as a person who plays now and then can tell; it takes a millisecond.
-TRIALS = 150
+# Some 5 % of error, about as well as a person who plays now and then can tell; it takes a millisecond.
+TRIALS = 100
 BOARD_CARDS = 5
 HOLE_CARDS = 2
 
