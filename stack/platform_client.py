@@ -26,7 +26,7 @@ class Refused(Exception):
         self.reason = str(problem.get("reason", ""))
 
 
-class Unanswered(Exception):
+class Unanswered(TimeoutError):
     """Nothing answered a command for too long; the message says which."""
 
 
