@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from stack.platform_client import Json
@@ -22,9 +22,20 @@ class Attendance:
     seats: int = 0
     taken: set[int] = field(default_factory=set)
     standings: dict[int, str] = field(default_factory=dict)
+    company_until: float = 0.0
+    """How long bots stay for people who are dealt in to no hand."""
 
-    def receive(self, name: str, facts: Json) -> bool:
-        """Takes an event of the table; whether anything about its seats may have changed."""
+    def receive(self, name: str, facts: Json, bots: Container[int], now: float) -> bool:
+        """Takes an event of the table, where bots have some of the seats; whether its seats may have changed."""
+        before = self._people(bots)
+        if not self._take(name, facts):
+            return False
+        people = self._people(bots)
+        if people - before or any(self.standings.get(seat) in _PLAYS for seat in people):
+            self.company_until = now + PATIENCE_S
+        return True
+
+    def _take(self, name: str, facts: Json) -> bool:
         match name:
             case _ if name == SNAPSHOT:
                 self.seats = len(facts["seats"])
@@ -43,13 +54,12 @@ class Attendance:
     def _stand(self, facts: Json) -> None:
         self.standings = {int(cave["seat"]): str(cave.get("standing", "")) for cave in facts.get("caves") or ()}
 
-    def people(self, bots: Mapping[int, object]) -> frozenset[int]:
-        """The seats of people: those that no bot has."""
-        return frozenset(self.taken - bots.keys())
+    def _people(self, bots: Container[int]) -> frozenset[int]:
+        return frozenset(seat for seat in self.taken if seat not in bots)
 
-    def playing(self, people: frozenset[int]) -> bool:
-        """Whether any of them is dealt in, or is about to be."""
-        return any(self.standings.get(seat) in _PLAYS for seat in people)
+    def people(self, bots: Container[int], now: float) -> int:
+        """How many people sit there; none when they have not played for long."""
+        return len(self._people(bots)) if now < self.company_until else 0
 
     def free_seats(self) -> list[int]:
         """The seats that nobody has."""

@@ -10,7 +10,7 @@ from random import Random
 
 from services.kit import background
 from stack.platform_client import Json, PlatformClient, Refused, Route, Unanswered
-from stack.practice.attendance import PATIENCE_S, Attendance, least_lonely_seat, wanted_bots
+from stack.practice.attendance import Attendance, least_lonely_seat, wanted_bots
 from stack.practice.bot import Bot
 from stack.practice.pace import Pace
 from stack.practice.table_feed import SNAPSHOT, TableFeed
@@ -112,7 +112,6 @@ class PracticeTable:
         self._attendance = Attendance()
         self._changed = asyncio.Event()
         self._seats: dict[int, Seat] = {}
-        self._company_until = 0.0
 
     async def run(self) -> None:
         """Keeps the table until cancelled."""
@@ -162,20 +161,15 @@ class PracticeTable:
         self._changed.set()
 
     def _receive(self, name: str, facts: Json) -> None:
-        before = self._attendance.people(self._seats)
-        if not self._attendance.receive(name, facts):
-            return
-        people = self._attendance.people(self._seats)
-        if people - before or self._attendance.playing(people):
-            self._company_until = time.monotonic() + PATIENCE_S
-        self._changed.set()
+        if self._attendance.receive(name, facts, self._seats, time.monotonic()):
+            self._changed.set()
 
     async def _adjust(self) -> None:
         """Has one bot more or less sit, if the table needs it, and then looks again."""
         for seat in [seat for seat in self._seats if seat not in self._attendance.taken]:
             # The platform has ended its session, or it has left.
             await self._seats.pop(seat).close()
-        people = len(self._attendance.people(self._seats)) if time.monotonic() < self._company_until else 0
+        people = self._attendance.people(self._seats, time.monotonic())
         wanted = wanted_bots(self._attendance.seats, people)
         staying = [seat for seat in self._seats.values() if not seat.is_leaving]
         if len(staying) < wanted:
