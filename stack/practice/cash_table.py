@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from random import Random
 
 from services.kit import background
@@ -70,9 +71,22 @@ class Seat:
                     await self._look_after_cave()
                 except (Refused, Unanswered) as failed:
                     _log.info("a cave was not filled", extra={"bot": self.bot.name, "why": str(failed)})
-                    await asyncio.sleep(AGAIN_S)
+                    await self._after_failure(failed)
         finally:
             await background.cancel_and_wait([playing])
+
+    async def _after_failure(self, failed: Refused | Unanswered) -> None:
+        if isinstance(failed, Refused) and failed.reason == "INSUFFICIENT_FUNDS":
+            # Whoever enters a demonstration without enough for a cave gets new credits.
+            with suppress(Refused, Unanswered):
+                await self.leave()
+        await asyncio.sleep(AGAIN_S)
+
+    async def leave(self) -> None:
+        """Ends the bot's session: it plays on until the hand under way is over, and its seat falls free."""
+        await self.bot.client.call(f"/v1/players/{self.bot.name}/sessions:end", {})
+        self.is_leaving = True
+        _log.info("a bot leaves", extra={"bot": self.bot.name, "seat": self.seat})
 
     def _receive(self, name: str, facts: Json) -> None:
         """Looks after the cave when it was changed."""
@@ -83,7 +97,7 @@ class Seat:
     async def _look_after_cave(self) -> None:
         shown = await self.bot.client.call(f"/v1/tables/{TABLE_ID}")
         own = shown.get("own_seat")
-        if not own:
+        if not own or self.is_leaving:
             return
         cave: Json = next((each for each in shown["table"].get("caves") or () if each["seat"] == own["seat"]), {})
         least, most = (int(own["cave"].get(f"buy_in_{bound}_cents") or 0) for bound in ("min", "max"))
@@ -177,7 +191,8 @@ class PracticeTable:
             await self._sit_down()
         elif len(staying) > wanted:
             await self._pace.arrive()
-            await self._leave(staying[-1])
+            await staying[-1].leave()
+            self._changed.set()
 
     async def _sit_down(self) -> None:
         seated = {seat.bot.name for seat in self._seats.values()}
@@ -192,13 +207,6 @@ class PracticeTable:
         self._seats[seat] = Seat(bot, seat, self._chance)
         self._changed.set()
         _log.info("a bot sat down", extra={"bot": bot.name, "seat": seat})
-
-    async def _leave(self, leaving: Seat) -> None:
-        """Ends the bot's session: it plays on until the hand under way is over, and its seat falls free."""
-        await leaving.bot.client.call(f"/v1/players/{leaving.bot.name}/sessions:end", {})
-        leaving.is_leaving = True
-        self._changed.set()
-        _log.info("a bot left", extra={"bot": leaving.bot.name, "seat": leaving.seat})
 
 
 def _needs_care(cave: Mapping[str, object]) -> bool:
