@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from random import Random
 
-from services.kit import background
 from services.poker.hand.state import Kind, Move
 from stack.issuer import DevelopmentIssuer
 from stack.platform_client import Json, PlatformClient, Refused, Route, Unanswered
@@ -70,16 +69,14 @@ class Bot:
             if on_event is not None:
                 on_event(name, facts)
 
-        following = asyncio.create_task(TableFeed(self._route, self.client, table_id).follow(receive))
-        try:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(TableFeed(self._route, self.client, table_id).follow(receive))
             while True:
                 await asked.wait()
                 asked.clear()
                 # An answer that came too late, or never: the turn is over, or is told again after the next connection.
                 with suppress(Refused, Unanswered):
                     await self._answer(table_id, hurried=hurried())
-        finally:
-            await background.cancel_and_wait([following])
 
     async def _answer(self, table_id: str, *, hurried: bool) -> None:
         found = question(await self.client.call(f"/v1/tables/{table_id}"))

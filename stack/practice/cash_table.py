@@ -62,8 +62,8 @@ class Seat:
         self._task = asyncio.create_task(self._stay())
 
     async def _stay(self) -> None:
-        playing = asyncio.create_task(self.bot.play(TABLE_ID, self.seat, self._receive))
-        try:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.bot.play(TABLE_ID, self.seat, self._receive))
             while True:
                 await self._looks.wait()
                 self._looks.clear()
@@ -72,8 +72,6 @@ class Seat:
                 except (Refused, Unanswered) as failed:
                     _log.info("a cave was not filled", extra={"bot": self.bot.name, "why": str(failed)})
                     await self._after_failure(failed)
-        finally:
-            await background.cancel_and_wait([playing])
 
     async def _after_failure(self, failed: Refused | Unanswered) -> None:
         if isinstance(failed, Refused) and failed.reason == "INSUFFICIENT_FUNDS":
@@ -109,6 +107,11 @@ class Seat:
         if cave.get("standing") == "CAVE_STANDING_AWAY":
             body = {"presence": "PRESENCE_PLAYING"}
             await self.bot.client.call(f"/v1/poker/tables/{TABLE_ID}:setPresence", body)
+
+    def verify(self) -> None:
+        """Raises what the bot has failed with: a fault of its program is for the log, and a fresh process."""
+        if self._task.done():
+            self._task.result()
 
     async def close(self) -> None:
         await background.cancel_and_wait([self._task])
@@ -183,6 +186,8 @@ class PracticeTable:
         for seat in [seat for seat in self._seats if seat not in self._attendance.taken]:
             # The platform has ended its session, or it has left.
             await self._seats.pop(seat).close()
+        for seated in self._seats.values():
+            seated.verify()
         people = self._attendance.people(self._seats, time.monotonic())
         wanted = wanted_bots(self._attendance.seats, people)
         staying = [seat for seat in self._seats.values() if not seat.is_leaving]

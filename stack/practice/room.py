@@ -48,4 +48,4 @@ async def practise(settings: PracticeSettings) -> None:
             for name, style in STYLES.items()
         ]
         tasks.create_task(PracticeTable(route, operator, bots, chance, pace).run())
-        tasks.create_task(PracticeSitAndGo(route, operator, bots, pace).run())
+        tasks.create_task(PracticeSitAndGo(operator, bots, pace).run())

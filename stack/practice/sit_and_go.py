@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from services.kit import background
-from stack.platform_client import Json, PlatformClient, Refused, Route, Unanswered
+from stack.platform_client import Json, PlatformClient, Refused, Unanswered
 from stack.practice.bot import Bot
 from stack.practice.pace import Pace
+from stack.practice.tournament_play import LOOK_EVERY_S, OUT, TournamentPlay, entries_of
 
 PREFIX = "practice-sng-"
 _ID = re.compile(rf"{PREFIX}([0-9]{{1,9}})")
@@ -35,12 +36,9 @@ CONFIGURATION: Json = {
     },
 }
 APPROVAL = "practice"
-# How often registrations are looked at, and a tournament under way.
-LOOK_EVERY_S = 2.0
 # One is created as soon as the last one is full; with so many under way the next one waits (G11).
 RUNNING_LIMIT = 4
 PAGE = 500
-_OUT = frozenset({"ENTRY_STANDING_OUT", "ENTRY_STANDING_WITHDRAWN"})
 
 _log = logging.getLogger(__name__)
 
@@ -48,8 +46,7 @@ _log = logging.getLogger(__name__)
 class PracticeSitAndGo:
     """Creates the tournaments, registers bots for them, and has them play; all that counts is on record elsewhere."""
 
-    def __init__(self, route: Route, operator: PlatformClient, bots: Sequence[Bot], pace: Pace) -> None:
-        self._route = route
+    def __init__(self, operator: PlatformClient, bots: Sequence[Bot], pace: Pace) -> None:
         self._operator = operator
         self._bots = {bot.name: bot for bot in bots}
         self._pace = pace
@@ -71,7 +68,11 @@ class PracticeSitAndGo:
             await background.cancel_and_wait(list(self._running.values()))
 
     async def _look(self) -> None:
-        self._running = {each: task for each, task in self._running.items() if not task.done()}
+        for each, task in list(self._running.items()):
+            if task.done():
+                del self._running[each]
+                # A fault of the program is for the log, and a fresh process.
+                task.result()
         if not self._open:
             await self._find()
         if not self._open and len(self._running) < RUNNING_LIMIT:
@@ -115,7 +116,7 @@ class PracticeSitAndGo:
         while True:
             entries = await self._entries(tournament_id)
             registered = {each["player_id"] for each in entries if each["standing"] == "ENTRY_STANDING_REGISTERED"}
-            if any(each["standing"] not in {*_OUT, "ENTRY_STANDING_REGISTERED"} for each in entries):
+            if any(each["standing"] not in {*OUT, "ENTRY_STANDING_REGISTERED"} for each in entries):
                 self._open = ""
                 self._follow(tournament_id)
                 return
@@ -131,54 +132,8 @@ class PracticeSitAndGo:
 
     def _follow(self, tournament_id: str) -> None:
         if tournament_id not in self._running:
-            self._running[tournament_id] = asyncio.create_task(self._play(tournament_id))
-
-    async def _play(self, tournament_id: str) -> None:
-        """Has the bots play a tournament until it is over."""
-        playing: dict[tuple[str, str, int], asyncio.Task[None]] = {}
-        people_left = True
-        _log.info("a practice sit & go is played", extra={"tournament": tournament_id})
-        try:
-            while True:
-                try:
-                    shown = await self._operator.call(f"/v1/tournaments/{tournament_id}")
-                    entries = await self._entries(tournament_id)
-                except (Refused, Unanswered):
-                    # Nobody runs it for a moment.
-                    await self._pace.wait(LOOK_EVERY_S)
-                    continue
-                if shown["tournament"].get("ended_at"):
-                    return
-                left = [each for each in entries if each["standing"] not in _OUT]
-                people_left = any(each["player_id"] not in self._bots for each in left)
-                places = {_place(each): each for each in left if each["player_id"] in self._bots and each["table_id"]}
-                for place in playing.keys() - places.keys():
-                    await background.cancel_and_wait([playing.pop(place)])
-                for place, entry in places.items():
-                    name, table_id, seat = place
-                    if place not in playing:
-                        hurried = lambda: not people_left  # noqa: E731, B023 - the present value is what counts
-                        playing[place] = asyncio.create_task(self._bots[name].play(table_id, seat, hurried=hurried))
-                    if entry.get("away"):
-                        await self._come_back(tournament_id, self._bots[name])
-                await self._pace.wait(LOOK_EVERY_S)
-        finally:
-            await background.cancel_and_wait(list(playing.values()))
-
-    async def _come_back(self, tournament_id: str, bot: Bot) -> None:
-        """Plays again after hands that were left to the clock, as while this process was not there."""
-        try:
-            await bot.client.call(f"/v1/tournaments/{tournament_id}:setPresence", {"away": False})
-        except (Refused, Unanswered):
-            # It is out by now, or the next look sees to it.
-            return
+            playing = TournamentPlay(tournament_id, self._operator, self._bots, self._pace)
+            self._running[tournament_id] = asyncio.create_task(playing.run())
 
     async def _entries(self, tournament_id: str) -> list[Json]:
-        """Who has registered, as the operator sees it."""
-        answer = await self._operator.call(f"/v1/tournaments/{tournament_id}/players?page_size={PAGE}")
-        found: list[Json] = answer.get("players") or []
-        return found
-
-
-def _place(entry: Json) -> tuple[str, str, int]:
-    return str(entry["player_id"]), str(entry["table_id"]), int(entry["seat"])
+        return await entries_of(self._operator, tournament_id)
