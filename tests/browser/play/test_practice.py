@@ -79,7 +79,7 @@ def test_bots_keep_a_guest_company_on_a_phone(portrait: Page, platform: Platform
     card.get_by_test_id("sit").click()
     portrait.get_by_test_id("seat-2").click()
     portrait.get_by_test_id("buy-in-confirm").click()
-    expect(portrait.locator("li.poker-seat[data-cents]")).to_have_count(4)
+    expect(portrait.locator("li.poker-seat .plate-amount")).to_have_count(4)
     expect(portrait.get_by_test_id("asked")).to_be_visible(timeout=2 * TIMEOUT_MS)
     screenshot(portrait, "practice-table-phone")
     portrait.get_by_test_id("act-call").or_(portrait.get_by_test_id("act-check")).click()
