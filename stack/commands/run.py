@@ -26,7 +26,7 @@ from stack.commands.programs import PlatformPrograms
 from stack.data_folder import RUN_VARIABLE, DataFolder, FolderInUse, FolderUnusable
 from stack.databases import DATABASES, ServiceDatabase
 from stack.games import GAMES
-from stack.practice import cash_table, sit_and_go
+from stack.practice import sit_and_go, welcome
 from stack.processes import leftovers
 from stack.processes.child import ChildProcess
 from stack.processes.crashes import CrashMonitor
@@ -258,10 +258,7 @@ Logs: {self._folder.logs} (`make logs` follows them). Ctrl-C stops everything.""
     def _practice(self) -> str:
         if not self._programs.practice:
             return ""
-        return f"""
-Poker against bots that play as fast as people: {self._address}#/table/{cash_table.TABLE_ID},
-and the practice sit & go in the lobby, which starts when you register.
-"""
+        return f"\n{welcome.words(self._address)}\n"
 
 
 class _Terminal:

@@ -76,6 +76,8 @@ def test_bots_keep_a_guest_company_on_a_phone(portrait: Page, platform: Platform
     for facts in portrait.locator(".table-card-facts dd").all():
         assert facts.evaluate("part => part.scrollWidth <= part.parentElement.clientWidth")
     screenshot(portrait, "practice-lobby-phone")
+    # The welcome leads there, too.
+    expect(portrait.get_by_test_id("play-now")).to_have_attribute("href", re.compile(f"{TABLE_ID}$"))
     card.get_by_test_id("sit").click()
     portrait.get_by_test_id("seat-2").click()
     portrait.get_by_test_id("buy-in-confirm").click()
