@@ -42,6 +42,8 @@ class StackSettings(ServiceSettings):
     wallet_metrics_port: Port = 8711
     postgres_port: Port = 8720
     nats_port: Port = 8730
+    # Whether bots play with anybody who wants to practise.
+    practice: bool = True
     _games: Mapping[str, GamePorts] = PrivateAttr(default_factory=dict)
 
     def model_post_init(self, context: object, /) -> None:  # noqa: ARG002 - of the base class

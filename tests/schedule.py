@@ -54,6 +54,7 @@ FIRST = (
     "tests/system/test_timestamps.py",
     "tests/system/test_documentation.py",
     "tests/system/test_colluding_players.py",
+    "tests/system/test_practice.py",
     "tests/system/test_power_cut.py",
     "tests/service/roulette_crash/test_handover.py",
     "tests/service/wallet/ledger/test_against_model.py",

@@ -81,7 +81,11 @@ class PokerRules(NoBets[Brought, Outcome]):
 
     @property
     def minimum_cents(self) -> int:
-        """The table's minimum bet: who has less is not dealt in (`806/2015:15`)."""
+        """The smallest cave: what a player brings at least (`806/2015:8`)."""
+        return self.table.specific_rules.cave_min_cents
+
+    @property
+    def minimum_bet_cents(self) -> int:
         return self.table.specific_rules.big_blind_cents
 
     @property

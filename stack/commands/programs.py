@@ -38,6 +38,7 @@ class PlatformPrograms:
         self.games = {game: f"{LOOPBACK}:{ports.port}" for game, ports in settings.games.items()}
         self.gateway = f"http://{LOOPBACK}:{settings.gateway_port}"
         self.operator_site = f"http://{LOOPBACK}:{settings.operator_site_port}"
+        self.practice = settings.practice
         self.front_end = (WEB_BUILD / "index.html").is_file()
 
     def programs(self) -> list[Program]:
@@ -56,6 +57,7 @@ class PlatformPrograms:
             *(_module(game.name, game.module, 35, self._game_variables(game)) for game in GAMES),
             _module("gateway", "gateway", 40, self._gateway_variables()),
             _module("operator_site", "stack.operator_site", 50, self._site_variables()),
+            *([_module("practice", "stack.practice", 60, self._practice_variables())] if self.practice else []),
         ]
 
     def keys(self) -> Mapping[str, str]:
@@ -70,6 +72,7 @@ class PlatformPrograms:
             **entropy_keys(self._folder.keys),
             "FELTRO_WALLET_GAME_KEYS": json.dumps({game.name: str(key.jwks) for game, key in signing_keys.items()}),
             "FELTRO_OPERATOR_SITE_ISSUER": str(self._folder.issuer),
+            "FELTRO_PRACTICE_ISSUER": str(self._folder.issuer),
             **{
                 f"FELTRO_{process.upper()}_NATS_PASSWORD_FILE": str(self.bus_passwords.file(process))
                 for process in (WALLET, GATEWAY, *(game.name for game in GAMES))
@@ -119,6 +122,10 @@ class PlatformPrograms:
             "FELTRO_OPERATOR_SITE_LISTEN": f"{LOOPBACK}:{self._settings.operator_site_port}",
             "FELTRO_OPERATOR_SITE_GATEWAY": self.gateway,
         }
+
+    def _practice_variables(self) -> Mapping[str, str]:
+        """Bots for people who want to practise: clients of the gateway, as any other."""
+        return {"FELTRO_PRACTICE_GATEWAY": self.gateway}
 
     def _common_variables(self) -> Mapping[str, str]:
         return {

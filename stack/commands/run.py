@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import select
 import signal
@@ -25,6 +26,7 @@ from stack.commands.programs import PlatformPrograms
 from stack.data_folder import RUN_VARIABLE, DataFolder, FolderInUse, FolderUnusable
 from stack.databases import DATABASES, ServiceDatabase
 from stack.games import GAMES
+from stack.practice import sit_and_go, welcome
 from stack.processes import leftovers
 from stack.processes.child import ChildProcess
 from stack.processes.crashes import CrashMonitor
@@ -41,6 +43,8 @@ LOG_LINES = 15
 # Of the longest program.
 NAME_WIDTH = 13
 EX_CONFIG = 78
+# No proxy: this is our own machine, whatever the environment says about reaching others.
+_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class CannotRun(RuntimeError):
@@ -110,6 +114,8 @@ class Stack:
             self._bring_up(game, partial(_serving, address))
         self._bring_up("gateway", lambda: _answers(f"{self._address}readyz"))
         self._bring_up("operator_site", lambda: _answers(f"{self._programs.operator_site}/healthz"))
+        if self._programs.practice:
+            self._bring_up("practice", lambda: _lists_tournament(self._address, sit_and_go.PREFIX))
         self._welcome(time.monotonic() - started)
 
     def _stay(self) -> None:
@@ -241,13 +247,18 @@ class Stack:
         _print(f"""
 Feltro is up after {seconds:.1f} s. Open {self._address}
 {play}
-
+{self._practice()}
 For programs: {self._address}docs; docs/integrating.md goes from nothing to a bet and its result.
   {feltro} token --scope player --subject ana       a token of the development issuer
   curl {self._address}v1/games/{GAMES[0].name}/tables
 
 What is up: {self._address}status
 Logs: {self._folder.logs} (`make logs` follows them). Ctrl-C stops everything.""")
+
+    def _practice(self) -> str:
+        if not self._programs.practice:
+            return ""
+        return f"\n{welcome.words(self._address)}\n"
 
 
 class _Terminal:
@@ -281,13 +292,24 @@ def _serving(address: str) -> bool:
 
 
 def _answers(address: str) -> bool:
-    # No proxy: this is our own machine, whatever the environment says about reaching others.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(address, timeout=2) as answer:
+        with _OPENER.open(address, timeout=2) as answer:
             return bool(answer.status == 200)
     except (urllib.error.URLError, OSError):
         return False
+
+
+def _lists_tournament(address: str, prefix: str) -> bool:
+    """Whether a demonstration with an id like this is open to players, or played."""
+    for phase in ("TOURNAMENT_PHASE_REGISTERING", "TOURNAMENT_PHASE_RUNNING"):
+        try:
+            with _OPENER.open(f"{address}v1/tournaments?mode=MODE_DEMO&phase={phase}", timeout=2) as answer:
+                found = json.load(answer)["tournaments"]
+        except (urllib.error.URLError, OSError, ValueError):
+            return False
+        if any(each["tournament_id"].startswith(prefix) for each in found):
+            return True
+    return False
 
 
 def _report(name: str, text: str, *, end: str = "\n") -> None:

@@ -100,6 +100,8 @@ def platform() -> Iterator[Platform]:
     with tempfile.TemporaryDirectory(prefix="feltro-", dir=scratch_folder()) as folder:
         Path(folder).chmod(0o711)
         made = Platform(Path(folder) / "data")
+        # Bots that take as long as people would have a tournament last for minutes.
+        made.environment["FELTRO_PRACTICE_SPEED"] = "20"
         made.start()
         try:
             yield made

@@ -5,30 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 from uuid import uuid4
 
 import aiohttp
 
 from stack.issuer import DevelopmentIssuer
+from stack.platform_client import PAUSE_S, Json, PlatformClient, Refused, Route
+
+__all__ = ["PAUSE_S", "Account", "Client", "Entrance", "Json", "Refused", "new_account", "wait_for_table"]
 
 # How long anything may take before it is called a hang.
 TIMEOUT_S = 300.0
-# A command without an answer for so long is sent again, over the other gateway.
-ATTEMPT_TIMEOUT_S = 3.0
-PAUSE_S = 0.1
-TOO_MANY_REQUESTS = 429
 DEPOSIT_CENTS = 100_000
-
-Json = dict[str, Any]
-
-
-class Refused(Exception):
-    """The platform refused a command for good; the message is its answer."""
-
-    def __init__(self, problem: Json) -> None:
-        super().__init__(problem)
-        self.reason = str(problem.get("reason", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,48 +28,18 @@ class Entrance:
     issuer: DevelopmentIssuer
 
 
-class Client:
+class Client(PlatformClient):
     """Calls the platform as one player or operator."""
 
     def __init__(self, entrance: Entrance, session: aiohttp.ClientSession, scope: str, subject: str) -> None:
-        self._entrance = entrance
-        self._session = session
-        self._turn = 0
-        self._scope, self._subject = scope, subject
-        self.unanswered = 0
-        """Attempts that got no answer, or none that says what was done."""
+        async def gateway_url(turn: int) -> str:
+            return await asyncio.to_thread(entrance.gateway_url, turn)
 
-    async def call(self, path: str, body: Json | None = None) -> Json:
-        """Returns the answer, however often the command has to be sent; raises `Refused`."""
-        name = str(uuid4())
-        async with asyncio.timeout(TIMEOUT_S):
-            while True:
-                answer = await self._attempt(path, body, name)
-                if answer is not None:
-                    return answer
-                self.unanswered += 1
-                self._turn += 1
-                await asyncio.sleep(PAUSE_S)
+        def token() -> str:
+            # Signed for each attempt: the issuer may have another key by now.
+            return entrance.issuer.token([scope], subject)
 
-    async def _attempt(self, path: str, body: Json | None, name: str) -> Json | None:
-        # Signed for each attempt: the issuer may have another key by now.
-        token = self._entrance.issuer.token([self._scope], self._subject)
-        headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": name}
-        try:
-            url = await asyncio.to_thread(self._entrance.gateway_url, self._turn) + path
-            method = "GET" if body is None else "POST"
-            async with (
-                asyncio.timeout(ATTEMPT_TIMEOUT_S),
-                self._session.request(method, url, json=body, headers=headers) as answer,
-            ):
-                content: Json = await answer.json(content_type=None)
-        except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
-            return None
-        if answer.status >= 500 or answer.status == TOO_MANY_REQUESTS:
-            return None
-        if not answer.ok:
-            raise Refused(content)
-        return content
+        super().__init__(Route(session, gateway_url, TIMEOUT_S), token)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from services.kit.table.journal.replay.command import ReplaySettings
 from services.roulette.settings import RouletteSettings
 from services.wallet.settings import WalletSettings
 from stack.operator_site.settings import OperatorSiteSettings
+from stack.practice.settings import PracticeSettings
 from stack.settings import StackSettings
 from tests.processes.certificates import CertificateAuthority
 
@@ -32,6 +33,7 @@ NATS = {**KEYS, **PASSWORDS, "FELTRO_NATS_URL": "tls://127.0.0.1:4222"}
 # Production asks for certificates, which have tests of their own below.
 NO_TLS = {"FELTRO_GRPC_TLS": "off"}
 WALLET = {**NATS, **NO_TLS, "FELTRO_WALLET_DATABASE_URL": "postgresql+asyncpg://feltro@127.0.0.1/feltro"}
+PRACTICE = {"FELTRO_PRACTICE_ISSUER": str(Path(__file__).parent), "FELTRO_PRACTICE_GATEWAY": "http://127.0.0.1:8700"}
 # The last variable of each is the wrong one.
 WRONG_PORT = {"FELTRO_GATEWAY_PORT": "eighty"}
 WRONG_SITE = {**SITE, "FELTRO_OPERATOR_SITE_GATEWAY": "127.0.0.1:8700"}
@@ -46,6 +48,12 @@ ADVANCEABLE = {"FELTRO_WALLET_SESSION_CLOCK": "advanceable"}
         (StackSettings, {"FELTRO_POSTGRES_PORT": "70000"}),
         (StackSettings, {"FELTRO_NATS_PORT": "0"}),
         (OperatorSiteSettings, WRONG_SITE),
+        (PracticeSettings, {**PRACTICE, "FELTRO_PRACTICE_SPEED": "0"}),
+        (
+            PracticeSettings,
+            {"FELTRO_PRACTICE_ISSUER": PRACTICE["FELTRO_PRACTICE_ISSUER"], "FELTRO_PRACTICE_GATEWAY": "127.0.0.1:8700"},
+        ),
+        (StackSettings, {"FELTRO_PRACTICE": "sometimes"}),
         (GatewaySettings, WRONG_GATEWAY),
         (GatewaySettings, {**NATS, "FELTRO_GATEWAY_WALLET_ADDRESS": "127.0.0.1"}),
         (GatewaySettings, {**KEYS, "FELTRO_NATS_URL": "http://127.0.0.1"}),

@@ -13,5 +13,7 @@ from tests.system.platform import Platform, temporary_platform
 def platform() -> Iterator[Platform]:
     """A fresh platform that runs."""
     with temporary_platform() as made:
+        # Bots that take as long as people would have a tournament last for minutes.
+        made.environment["FELTRO_PRACTICE_SPEED"] = "50"
         made.start()
         yield made

@@ -39,6 +39,7 @@ PARTS = {
     **{game.name: game.module for game in GAMES},
     "gateway": "gateway",
     "operator_site": "stack.operator_site",
+    "practice": "stack.practice",
 }
 
 

@@ -52,6 +52,14 @@ def _cents(answer: dict[str, object] | None) -> str:
     return str(balance.get("free_cents", "refused"))
 
 
+def _open_practice(platform: Platform) -> list[object]:
+    """The practice tournaments that are open to players."""
+    answer = platform.rest("/v1/tournaments?mode=MODE_DEMO&phase=TOURNAMENT_PHASE_REGISTERING") or {}
+    found = answer.get("tournaments", [])
+    assert isinstance(found, list)
+    return [each["tournament_id"] for each in found]
+
+
 def _account_with_money(platform: Platform) -> str:
     opened = platform.call("OpenAccount", {"player_id": "ana", "mode": "MODE_REAL"})
     assert opened is not None
@@ -79,6 +87,8 @@ def test_g5_a_platform_whose_processes_are_killed_one_by_one_keeps_the_money(pla
         platform.wait(lambda: platform.process_is_new(part, killed.pid))  # noqa: B023 - waited for right here
         platform.wait(platform.ready)
         platform.wait(lambda: _balance(platform, account) == "5000")
+    # Found again by its bots, and not made twice.
+    platform.wait(lambda: _open_practice(platform) == ["practice-sng-1"])
 
     assert platform.stop() == 0
     assert platform.processes() == []
@@ -86,6 +96,7 @@ def test_g5_a_platform_whose_processes_are_killed_one_by_one_keeps_the_money(pla
     platform.start()
     assert [line for line in (MADE, *MENDED) if line in platform.output] == []
     assert _balance_over_grpc(platform, account) == "5000"
+    assert _open_practice(platform) == ["practice-sng-1"]
     assert platform.stop(signal.SIGTERM) == 0
 
 

@@ -21,6 +21,8 @@ PLATFORM = (
 GENERATED = frozenset({"web/src/api/schema.d.ts"})
 # What is a game's own.
 OWN = ("services/{game}/", "stack/tables/{game}.json", "web/src/games/{game}/")
+# Bots of the development stack that play one game.
+PRACTICE = {"poker": "stack/practice/"}
 # Where a game is registered; docs/adding-a-game.md says what is written there.
 REGISTRATION = frozenset({"pyproject.toml", "stack/games.py", "web/src/games.ts", "Dockerfile", "compose.yaml"})
 # Reads the journals of one game's tables, and compares with its outcomes; compares an engine with others.
@@ -66,7 +68,7 @@ def sources() -> Iterator[tuple[str, str]]:
 
 def files_naming(game: str, texts: Iterator[tuple[str, str]]) -> set[str]:
     """The files, beside the game's own, that name it in any spelling: `blackjack`, `BlackjackService`, `BLACKJACK`."""
-    own = tuple(path.format(game=game) for path in OWN)
+    own = (*(path.format(game=game) for path in OWN), *([PRACTICE[game]] if game in PRACTICE else []))
     named = re.compile(game, re.IGNORECASE)
     return {path for path, text in texts if named.search(text) and not path.startswith(own)}
 

@@ -52,7 +52,7 @@ def test_the_regulation_says_which_variant_is_played(regulation: str, hole_cards
     own = dealt.own_view(1, 0)
     assert own is not None
     assert len(own.cards) == hole_cards
-    assert rules.minimum_cents == 100
+    assert (rules.minimum_bet_cents, rules.minimum_cents) == (100, 10_000)
 
 
 @pytest.mark.parametrize(

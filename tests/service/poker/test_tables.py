@@ -173,6 +173,19 @@ async def test_a_guest_plays_for_credits_at_a_demonstration(driver: PokerDriver)
     assert played.round.HasField("outcome")
 
 
+async def test_a_guest_who_cannot_bring_the_smallest_cave_gets_new_credits(driver: PokerDriver) -> None:
+    first, second = [await driver.new_table(mode=DEMO, cave_min_cents=60_000, cave_max_cents=60_000) for _ in range(2)]
+    guest = f"guest-{driver.unique_name('x')}"[:60]
+    player = await driver.seat(guest, first)
+    bought = await driver.buy_in(player, 60_000)
+    assert bought.balance.free_cents == 40_000
+
+    again = await driver.seat(guest, second)
+
+    assert await driver.balance(again) == 100_000
+    assert (await driver.buy_in(again, 60_000)).amount_cents == 60_000
+
+
 @BOTH
 @pytest.mark.rule("806/2015:66", "811/2015:66")
 async def test_a_player_complains_about_a_hand(driver: PokerDriver, regulation: str) -> None:

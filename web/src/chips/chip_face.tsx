@@ -1,19 +1,21 @@
 // A chip as it is drawn in the tray and on the board.
-import { type Cents, shortAmount } from "../words/money";
+import { type Cents, count, shortAmount, type Unit } from "../words/money";
 import "./chip_face.css";
 
 interface Props {
   value: Cents;
   colour: number;
   radius: number;
+  /** What it is worth; the chips of a tournament are counted, and worth no money. */
+  unit?: Unit;
 }
 
 // Eight edge spots; each dash is a sixteenth of the circumference.
 const SPOTS = 16;
 
 /** Centred on the origin. */
-export function ChipFace({ value, colour, radius }: Props) {
-  const text = shortAmount(value);
+export function ChipFace({ value, colour, radius, unit }: Props) {
+  const text = unit === "CHIPS" ? count(value) : shortAmount(value);
   const edge = radius * 0.86;
   const dash = (2 * Math.PI * edge) / SPOTS;
   return (

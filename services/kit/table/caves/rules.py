@@ -183,6 +183,10 @@ class CaveRules(Rules[Bets, Outcome], Protocol[Bets, Outcome]):
     """
 
     @property
+    def minimum_bet_cents(self) -> int:
+        """The table's minimum bet: who has less in the cave is not dealt in (`806/2015:15`)."""
+
+    @property
     def times(self) -> CaveTimes:
         """The times of the table."""
 

@@ -109,7 +109,7 @@ class HandSettlement(Settlement[Bets, Outcome], Generic[Bets, Outcome]):
             moved = result.seats[stake.seat]
             cave_cents = self._caves.cents_of(stake.session_id) - moved.staked_cents + moved.won_cents
             judged[stake.session_id] = SeatAfterHand(
-                stake.seat, stake.seat not in left_to_clock, cave_cents < rules.minimum_cents, 0
+                stake.seat, stake.seat not in left_to_clock, cave_cents < rules.minimum_bet_cents, 0
             )
         return judged
 

@@ -87,6 +87,10 @@ def test_hands_are_played_in_chips(desktop: Page, platform: TournamentPlatform) 
     felt.deal(SIX, BOARD, button=5).play("f f f f c")
     expect(felt.part("asked")).to_be_visible()
     expect(felt.part("poker")).not_to_contain_text("€")
+    # Chips are worth what is written on them, and no part of a euro.
+    labels = desktop.locator(".poker-chips .chip-value").all_text_contents()
+    assert labels
+    assert not [label for label in labels if "," in label]
     field = felt.part("amount-field")
     field.fill("400")
     expect(felt.part("amount-chooser")).to_have_attribute("data-cents", "400")

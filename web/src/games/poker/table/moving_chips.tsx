@@ -40,7 +40,7 @@ function Flight({ chips, scene, geometry }: { chips: Moving; scene: Scene; geome
   }, [chips.key]);
   return (
     <div ref={root} class="poker-flight" style={{ left: `${from.x}px`, top: `${from.y}px` }}>
-      <ChipPile value={chips.cents} least={scene.least} size={geometry.chip} />
+      <ChipPile value={chips.cents} least={scene.least} unit={scene.mode} size={geometry.chip} />
     </div>
   );
 }

@@ -93,7 +93,7 @@ function Bets({ scene, geometry }: { scene: Scene; geometry: TableGeometry }) {
                 data-testid={`bet-${seat}`}
                 data-cents={bet_cents}
               >
-                <ChipPile value={bet_cents} least={least} size={geometry.chip} />
+                <ChipPile value={bet_cents} least={least} unit={mode} size={geometry.chip} />
                 <span>{tableAmount(bet_cents, mode)}</span>
               </div>
             )

@@ -22,7 +22,7 @@ export function Pots({ scene, geometry }: { scene: Scene; geometry: TableGeometr
             data-cents={cents}
             data-seats={seats.join()}
           >
-            <ChipPile value={cents} least={least} size={geometry.chip * 0.8} />
+            <ChipPile value={cents} least={least} unit={mode} size={geometry.chip * 0.8} />
             <span>
               <span class="poker-pot-name">{potName(pot, pots.length)}</span>{" "}
               <strong>{tableAmount(cents, mode)}</strong>

@@ -1,0 +1,1 @@
+"""Practice in development: bots that play poker with anybody who opens the front-end, as clients of the gateway."""
