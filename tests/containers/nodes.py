@@ -46,6 +46,7 @@ class Node:
         self._volumes = [(str(path), inside, "ro") for path, inside in (files or {}).items()]
         self._command = list(command)
         self._hardened = hardened
+        self._is_replaced = False
         self.container = self._make(environment or {})
 
     def _make(self, environment: Mapping[str, str]) -> DockerContainer:
@@ -73,13 +74,17 @@ class Node:
 
     def replace(self, environment: Mapping[str, str]) -> None:
         """Asks the process to end, and starts another in its place, which reads its files and variables anew."""
+        self._is_replaced = True
         self.stop()
         self.remove()
         self.container = self._make(environment)
         self.start()
+        self._is_replaced = False
 
     def url(self, port: int, scheme: str = "http") -> str:
         """Returns where tests reach one of its ports now: a container that is started again has another."""
+        if self._is_replaced:
+            raise ConnectionError(f"{self.name} is just being replaced")
         return f"{scheme}://localhost:{self.container.get_exposed_port(port)}"
 
     def run(self, *command: str) -> tuple[int, str]:

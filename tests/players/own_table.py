@@ -107,8 +107,11 @@ class SoloPlayer:
             try:
                 await client.call(path, {"round_id": round_id, "bets": bets})
             except Refused as refused:
+                if refused.reason == "NOT_SEATED":
+                    # A player who could not play for minutes has left the table, and sits down there again.
+                    await client.call(f"/v1/tables/{self.game.entry_table}:enter", {})
                 # The table was taken over in the meantime, and its next owner has opened another round.
-                if refused.reason != "BETTING_CLOSED":
+                elif refused.reason != "BETTING_CLOSED":
                     raise
             else:
                 self.rounds.append(round_id)

@@ -12,7 +12,7 @@ from tests.drill.checks.findings import Check
 from tests.drill.recorder import ANSWERED, Command
 from tests.drill.schedule import Step
 
-MONEY_MOVES = frozenset({"bet", "act"})
+MONEY_MOVES = frozenset({"bet", "act", "register"})
 AT_TABLES = MONEY_MOVES | {"cancel", "launch", "read", "enter"}
 
 
