@@ -24,6 +24,8 @@ from services.wallet.tickets import queries as tickets
 AWARDS_LIMIT = 5_000
 # No award is larger than what a thousand of the dearest entries bring, as no payout is.
 AWARD_LIMIT_CENTS = fields.AMOUNT_LIMIT_CENTS * 1_000
+# Tournaments that the tickets of one payment are for: each of them is locked (G11). A satellite has one.
+TARGETS_LIMIT = 20
 # A ticket is a won entry, and buys no more chips.
 _PAID_BY_TICKET = frozenset({PayInKind.ENTRY, PayInKind.RE_ENTRY})
 # What may become of a ticket that was not won in a freeroll: it is lost, or money (`810/2015:37`).
@@ -74,6 +76,8 @@ class TournamentMoneyService:
             fields.amount_or_zero("overlay_cents", request.overlay_cents, AWARD_LIMIT_CENTS),
             fields.amount_or_zero("shortfall_cents", request.shortfall_cents, AWARD_LIMIT_CENTS),
         )
+        if len(command.target_ids) > TARGETS_LIMIT:
+            raise refusals.invalid("awards", f"may be tickets to {TARGETS_LIMIT} tournaments at most.")
         winnings = sum(award.amount_cents for award in command.awards if award.reason is not AwardReason.REFUND)
         if command.from_bank_cents > winnings:
             raise refusals.invalid(
