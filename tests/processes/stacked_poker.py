@@ -51,6 +51,7 @@ class StackedPokerProcess(PokerProcess):
 def entropy_of(deck: Sequence[Card]) -> bytes:
     """Returns entropy from which `Tape.shuffled` makes this deck: each exchange that it makes, by its place."""
     order = list(packs(1))
+    assert sorted(map(order.index, deck)) == list(range(len(order))), "a deck has every card once"
     places = []
     for last in range(len(order) - 1, 0, -1):
         chosen = order.index(deck[last])

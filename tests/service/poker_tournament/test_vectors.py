@@ -18,6 +18,18 @@ BLIND = 20
 LEVELS = [
     tournament_rules_pb2.TournamentLevel(small_blind=blind, big_blind=blind, seconds=36_000) for blind in (BLIND, 40)
 ]
+# Six players with 3000 chips; fifth place is paid 4000 cents, and sixth 2915.
+SIX_PAID = rules(
+    seats=6,
+    max_players=6,
+    starting_stack=3_000,
+    levels=LEVELS,
+    payouts=[
+        tournament_rules_pb2.PayoutRow(entries_up_to=5, bps=[10_000]),
+        tournament_rules_pb2.PayoutRow(entries_up_to=10, bps=[3_500, 2_500, 1_617, 1_000, 800, 583]),
+    ],
+    guarantee_cents=50_000,
+)
 
 
 @pytest.mark.rule("810/2015:23", "810/2015:31", "810/2015:36.b", "810/2015:38")
@@ -78,15 +90,116 @@ async def test_t_03_and_t_07_cancelled_after_three_rebuys_and_six_eliminations(d
     assert f"pays 3692 cents to {a}: share_by_chips (810/2015:36.b)" in explained
 
 
-@pytest.mark.rule("810/2015:50", "810/2015:51", "810/2015:54")
-async def test_t_09_two_out_in_one_hand_with_equal_chips_divide_both_prizes(driver: TournamentDriver) -> None:
-    payouts = [
-        tournament_rules_pb2.PayoutRow(entries_up_to=5, bps=[10_000]),
-        tournament_rules_pb2.PayoutRow(entries_up_to=10, bps=[3_500, 2_500, 1_617, 1_000, 800, 583]),
-    ]
-    made = rules(seats=6, max_players=6, starting_stack=3_000, levels=LEVELS, payouts=payouts, guarantee_cents=50_000)
+@pytest.mark.rule("810/2015:36.c", "810/2015:54")
+@pytest.mark.guarantee("G1")
+async def test_t_04_cancelled_in_the_money_the_operator_makes_up_what_was_earned(driver: TournamentDriver) -> None:
+    made = rules(seats=9, max_players=9, starting_stack=1_500, levels=LEVELS)
+    players = [await driver.new_player() for _ in range(9)]
+    table = await begin(driver, made, players, {1: (ACES, *NOTHING[:8])})
+    a, out1, fourth, out2, out3, out4, out5, b, third = await table.order()
+    table.stack(2, NOTHING[0], ACES, *NOTHING[1:3])
+    table.stack(3, *NOTHING[:2], ACES)
+    await table.play(
+        [
+            *((fourth, "c"), (out2, "all in"), *((each, "c") for each in (out3, out4, out5))),
+            *((b, "f"), (third, "f"), (a, "c"), (out1, "c"), (fourth, "f")),
+        ]
+    )
+    assert await table.order() == [fourth, b, third, a]
+    await table.play([(third, "f"), (a, "f"), (fourth, "all in"), (b, "c")])
+    assert await table.order() == [third, a, b]
+    await table.play([(b, "all in"), (third, "c"), (a, "f")])
+    await table.until_chips({a: 9_000, b: 4_500})
+    cancelled = await driver.cancel(table.tournament, "a power cut")
+    assert cancelled.cancelled_rule == "810/2015:36.c"
+    paid = {a: 5_767, b: 3_433, third: 1_800}
+    for player in players:
+        assert await driver.balance(player) == MONEY_CENTS - 1_100 + paid.get(player, 0)
+    report = await driver.report(table.tournament)
+    assert (report.prizes_paid_cents, report.refunded_cents, report.shares_paid_cents) == (1_800, 2_200, 7_000)
+    # The bank has the fees of those who are out, and makes up the rest: 1100 cents more than it has got.
+    assert (report.shortfall_cents, report.fee_cents, report.pool_cents) == (1_800, 700, 0)
+    await driver.until_closed(table.tournament)
+    assert "adds 1800 cents that the cancellation lacks" in await replay(driver, table.tournament)
+
+
+@pytest.mark.rule("810/2015:33", "810/2015:36.b")
+async def test_t_05_bounties_that_were_won_before_the_cancellation_stay_won(driver: TournamentDriver) -> None:
+    price = tournament_rules_pb2.TournamentPrice(prize_cents=600, fee_cents=100, bounty_cents=300)
+    payouts = [tournament_rules_pb2.PayoutRow(entries_up_to=6, bps=[10_000])]
+    made = rules(price=price, payouts=payouts, seats=6, max_players=6, starting_stack=1_500, levels=LEVELS)
     players = [await driver.new_player() for _ in range(6)]
     table = await begin(driver, made, players, {1: (ACES, *NOTHING[:5])})
+    a, out1, out2, b, out3, out4 = await table.order()
+    table.stack(2, ACES, *NOTHING[:3])
+    await table.play([(out2, "all in"), (b, "f"), (out3, "f"), (out4, "f"), (a, "c"), (out1, "c")])
+    assert await table.order() == [b, out3, out4, a]
+    await table.play([(out4, "all in"), (a, "f"), (b, "c"), (out3, "c")])
+    assert await table.order() == [a, b]
+    await table.play([(a, "c"), (b, "500"), (a, "all in"), (b, "f")])
+    await table.until_chips({a: 5_000, b: 4_000})
+    cancelled = await driver.cancel(table.tournament, "a power cut")
+    assert cancelled.cancelled_rule == "810/2015:36.b"
+    paid = {a: 2_333 + 600, b: 2_067 + 600}
+    for player in players:
+        assert await driver.balance(player) == MONEY_CENTS - 1_000 + paid.get(player, 0)
+    report = await driver.report(table.tournament)
+    assert (report.bounties_paid_cents, report.fee_cents, report.pool_cents) == (1_200, 400, 0)
+
+
+@pytest.mark.rule("810/2015:50")
+async def test_t_08_of_two_out_in_one_hand_the_larger_stack_takes_the_higher_prize(driver: TournamentDriver) -> None:
+    players = [await driver.new_player() for _ in range(6)]
+    table = await begin(driver, SIX_PAID, players, {})
+    x, blind, other, y, donor, last = await table.order()
+    # In two hands without any cards to compare, chips go where the vector has them.
+    await table.play([(other, "f"), (y, "250"), (donor, "f"), (last, "f"), (x, "all in"), (blind, "f"), (y, "f")])
+    assert await table.order() == [blind, other, y, donor, last, x]
+    winner = blind
+    table.stack(3, *NOTHING[:5], ACES)
+    await table.play(
+        [
+            *((y, "f"), (donor, "70"), (last, "f"), (x, "c"), (winner, "400"), (other, "f"), (donor, "c"), (x, "f")),
+            *((winner, "100"), (donor, "f")),
+        ]
+    )
+    await table.until_chips({x: 3_200, y: 2_750, winner: 3_470, other: 2_980, donor: 2_600, last: 3_000})
+    assert await table.order() == [other, y, donor, last, x, winner]
+    await table.play([(donor, "f"), (last, "f"), (x, "all in"), (winner, "c"), (other, "f"), (y, "c")])
+    await driver.until(table.tournament, lambda seen: seen.players_left == 4)
+    shown = {each.player_id: each for each in await driver.players(table.tournament)}
+    assert [(shown[each].rank, shown[each].rank_to, shown[each].prize_cents) for each in (x, y)] == [
+        (5, 5, 4_000),
+        (6, 6, 2_915),
+    ]
+    await driver.cancel(table.tournament, "the end of the test")
+
+
+@pytest.mark.rule("810/2015:33", "810/2015:34")
+async def test_t_16_two_winners_share_a_bounty_and_the_champion_has_their_own(driver: TournamentDriver) -> None:
+    price = tournament_rules_pb2.TournamentPrice(prize_cents=1_000, fee_cents=100, bounty_cents=2_505)
+    made = rules(price=price, seats=3, max_players=3, starting_stack=1_500, levels=LEVELS)
+    players = [await driver.new_player() for _ in range(3)]
+    table = await begin(driver, made, players, {1: ("AsKs", "AhKh", "Qc6d")})
+    champion, second, out = await table.order()
+    table.stack(2, NOTHING[0], "QsQh")
+    await table.play([(out, "all in"), (champion, "c"), (second, "c")])
+    # The odd cent is for the first one clockwise from the button.
+    assert await table.order() == [second, champion]
+    shown = {each.player_id: each for each in await driver.players(table.tournament)}
+    assert (shown[champion].bounties_cents, shown[second].bounties_cents) == (1_253, 1_252)
+    await table.play([(second, "all in"), (champion, "c")])
+    await driver.until_over(table.tournament)
+    cost = 1_000 + 100 + 2_505
+    assert await driver.balance(champion) == MONEY_CENTS - cost + 3_000 + 1_253 + 2 * 2_505
+    assert await driver.balance(second) == MONEY_CENTS - cost + 1_252
+    assert await driver.balance(out) == MONEY_CENTS - cost
+
+
+@pytest.mark.rule("810/2015:50", "810/2015:51", "810/2015:54")
+async def test_t_09_two_out_in_one_hand_with_equal_chips_divide_both_prizes(driver: TournamentDriver) -> None:
+    players = [await driver.new_player() for _ in range(6)]
+    table = await begin(driver, SIX_PAID, players, {1: (ACES, *NOTHING[:5])})
     winner, one, other, *others = await table.order()
     await table.play([(other, "all in"), *((each, "f") for each in others), (winner, "c"), (one, "c")])
     await driver.until(table.tournament, lambda seen: seen.players_left == 4)
