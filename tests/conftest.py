@@ -7,6 +7,7 @@ found here and in the `conftest.py` of a folder; they are never imported, which 
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import shutil
@@ -42,6 +43,22 @@ settings.load_profile("any machine")
 
 # Where coverage.py looks, when a process starts, for what to count there.
 _COUNTS_LINES = "COVERAGE_PROCESS_CONFIG"
+
+
+# Objects that are made between two looks at the youngest ones: Python's 700 have a worker look thousands of times.
+_GC_YOUNG_THRESHOLD = 50_000
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Keeps the garbage collector from what is collected: thousands of tests and all modules, which stay to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+        gc.set_threshold(_GC_YOUNG_THRESHOLD, 20, 50)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
