@@ -155,9 +155,11 @@ class Bots:
                 return
             own = poker_pb2.OwnView()
             if seen.own_seat.own_view.Unpack(own) and own.HasField("legal"):
-                # The answer to what it was asked before may have been lost, too.
-                self._asked.discard((seen.table.round.round_id, seen.table.round.turn.turn))
-                self.ask(player_id, table_id, seen.table.round.round_id, seen.table.round.turn.turn, own)
+                key = seen.table.round.round_id, seen.table.round.turn.turn
+                if key not in self._deciding:
+                    # What it has decided before may have died with the owner, too.
+                    self._asked.discard(key)
+                    self.ask(player_id, table_id, *key, own)
                 return
 
     async def _read(self, player_id: str, table_id: str) -> table_pb2.GetTableResponse | None:

@@ -82,7 +82,7 @@ class Ending(Playing):
     def _rank(self) -> None:
         """Makes places final: never before the prizes are frozen, and all hands of a step have ended (T-A-13)."""
         state = self.state
-        if state.prizes is not None and not state.is_step_running:
+        if state.outs and state.prizes is not None and not state.is_step_running:
             self._rank_with(state.prizes)
 
     def _rank_with(self, prizes: Prizes) -> None:

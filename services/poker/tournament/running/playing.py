@@ -34,7 +34,7 @@ class Playing(Work):
         if state.prizes is not None and state.lap is None and len(state.tables) > 1:
             paid_places = state.prizes.paid_places
             begins_at = max(state.rules.hand_for_hand_from or 0, paid_places + 1)
-            wanted = paid_places < len(state.playing) <= begins_at
+            wanted = paid_places < state.players_left <= begins_at
         if wanted is not state.is_hand_for_hand and not state.is_step_running:
             self.update(is_hand_for_hand=wanted)
             self.order(orders.HandForHand(wanted))

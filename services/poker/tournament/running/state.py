@@ -83,6 +83,11 @@ class Tournament:
         return tuple(entry for entry in self.entries.values() if entry.state is EntryState.PLAYING)
 
     @property
+    def players_left(self) -> int:
+        """How many are still in while it runs: each has one seat. It is asked for after every fact."""
+        return sum(table.size for table in self.tables.values())
+
+    @property
     def registered(self) -> tuple[Entry, ...]:
         return tuple(entry for entry in self.entries.values() if entry.state is EntryState.REGISTERED)
 
