@@ -8,9 +8,9 @@ from random import Random
 
 from services.poker.hand.state import Kind, Move
 
-SHORTEST_S, LONGEST_S = 1.0, 4.0
-# What is most usual: of a check or a fold, which is soon decided, and of a call or a raise.
-EASY_S, HARD_S = 1.3, 2.4
+# The shortest, the most usual and the longest time: for a check or a fold, which is soon decided; for anything else.
+EASY_S = (1.0, 1.2, 2.5)
+HARD_S = (1.0, 2.4, 4.0)
 # So much of the time to decide stays unused, whatever happens on the way.
 MARGIN_S = 2.0
 # Sitting down, or registering for a tournament, one bot after the other.
@@ -21,8 +21,8 @@ Sleep = Callable[[float], Awaitable[None]]
 
 def thinking_s(move: Move, time_s: float, chance: Random) -> float:
     """Returns how long a decision takes a player who has so much time for it."""
-    usual_s = EASY_S if move.kind in {Kind.CHECK, Kind.FOLD} else HARD_S
-    return max(0.0, min(chance.triangular(SHORTEST_S, LONGEST_S, usual_s), time_s - MARGIN_S))
+    shortest_s, usual_s, longest_s = EASY_S if move.kind in {Kind.CHECK, Kind.FOLD} else HARD_S
+    return max(0.0, min(chance.triangular(shortest_s, longest_s, usual_s), time_s - MARGIN_S))
 
 
 class Pace:

@@ -99,7 +99,6 @@ async def test_bots_play_while_a_person_sits_and_leave_with_them(guest: Guest) -
     assert left["table"]["caves"] == []
 
 
-@pytest.mark.rule("810/2015:33")
 async def test_a_sit_and_go_is_played_to_its_end_whose_bots_are_killed(guest: Guest, platform: Platform) -> None:
     (tournament,) = await guest.practice(REGISTERING)
     await guest.call(f"/v1/tournaments/{tournament}:register", {})
