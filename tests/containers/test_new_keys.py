@@ -94,7 +94,7 @@ async def test_every_key_is_exchanged_under_play_and_the_old_ones_open_nothing(
     for game in DECIDED:
         assert_rounds_are_sealed_by_the_new_key(platform, game)
     for game in HIDING:
-        status, report = platform.games[game][0].run("feltro", "replay", "--all")
+        status, report = platform.games[game][0].run("feltro", "replay", "--all", "--game", game)
         assert status == 0, report
 
 
