@@ -558,7 +558,7 @@ async def _compare_stream(connection: asyncpg.Connection[asyncpg.Record], expect
     assert content.tickets == {
         row["ticket_id"]: row["states"]
         for row in await connection.fetch(
-            "SELECT ticket_id::text, array_agg(state ORDER BY number) AS states FROM ("
+            "SELECT ticket_id::text, array_agg(told.state ORDER BY told.number) AS states FROM ("
             " SELECT DISTINCT ON (ticket_no, transfer_no) ticket_no, state, number FROM ticket_changes"
             " ORDER BY ticket_no, transfer_no, number DESC) told JOIN tickets USING (ticket_no) GROUP BY ticket_id"
         )
