@@ -576,7 +576,7 @@ class TournamentDirector:
             by_ticket = requests.entry(self._course.state, player_id, ticket)
             fact = EntryPaid(player_id, by_ticket.paid_by, ticket_id)
         pay_in_id = f"{self.tournament_id}:in:{name}" if pay_in.price.total_cents else ""
-        message = fact_message(fact, Payment(account_id, pay_in_id, ticket_id)).SerializeToString(deterministic=True)
+        message = fact_message(fact, Payment(account_id, pay_in_id)).SerializeToString(deterministic=True)
         asked = JournalledRequest(player_id, request_id, command_digest, account_id, pay_in_id, message)
         return await self._do(lambda: self._ask(asked))
 

@@ -37,7 +37,7 @@ class Payment(NamedTuple):
 
     account_id: str
     pay_in_id: str
-    # Empty: it was paid in money.
+    # As the fact of the entry has it; empty: it was paid in money.
     ticket_id: str = ""
 
 

@@ -72,7 +72,7 @@ class _TournamentPage(PokerPage):
     def _list(self, params: Json) -> object:
         answer = tournament_pb2.ListTournamentsResponse(at=now())
         for each in self._tournaments.values():
-            if params.get("mine") and each.own is None:
+            if params.get("mine") and (each.own is None or not each.own.HasField("entry")):
                 continue
             if params.get("phase") in {None, PHASES.Name(each.summary.phase)} and params["mode"] == "MODE_REAL":
                 answer.tournaments.append(each.summary)
