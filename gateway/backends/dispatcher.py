@@ -61,7 +61,7 @@ class CallDispatcher(Protocol):
 
 
 class _NotAnswered(Exception):
-    """No process has answered; `problem` is what the caller is told if none does."""
+    """No process has answered; `problem` is what the caller reads if none does."""
 
     def __init__(self, problem: Refused) -> None:
         super().__init__()

@@ -18,7 +18,7 @@ _LIST, _REVOKE_TOKEN, _REVOKE_TOKENS_OF = (
 
 
 class WalletRevocations:
-    """Implements `RevocationStore`. The wallet is called with the token of the one who revokes: a gateway has none."""
+    """Implements `RevocationStore`. The wallet is called with the caller's token: a gateway has none."""
 
     def __init__(self, dispatcher: CallDispatcher, upstream: Upstream, wallet: ServiceAddress) -> None:
         self._dispatcher = dispatcher

@@ -3,7 +3,7 @@
 Prints lines `ratio <name> <value>` at the end: engines beside roulette's, stakes and rounds of live tables beside the
 wallet's batch, a decision beside the floor of a lone bet. Everything shares the machine with what it is measured by.
 At live tables every bot places the same number of stakes in a round, and then betting closes: stakes per second of two
-games, or of two releases, are for the same number of stakes in a round. CPU time per stake and per round is told apart,
+games, or of two releases, are for the same number of stakes in a round. CPU time per stake and per round are separate,
 for it is steadier than a rate on a machine that does other work.
 """
 

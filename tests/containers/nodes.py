@@ -130,7 +130,7 @@ class Node:
         self.container.get_wrapped_container().unpause()
 
     def cut_off(self) -> None:
-        """Takes it off the platform's network: its connections get no answer any more, and nobody is told."""
+        """Takes it off the platform's network: its connections get no answer any more, and no end either."""
         self._networks.platform._unwrap_network.disconnect(self.container.get_container_id(), force=True)
 
     def connect_again(self) -> None:

@@ -259,7 +259,7 @@ class Drill:
         """A client that fails is a finding, and the others go on."""
         try:
             await work
-        except Exception as failed:  # noqa: BLE001 - whatever it is, it is told
+        except Exception as failed:  # noqa: BLE001 - whatever it is, it is reported
             self._crashed.append(f"{name}: {type(failed).__name__}: {failed}")
             self.tell(f"a client has failed: {self._crashed[-1]}")
 

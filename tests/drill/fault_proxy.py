@@ -73,7 +73,7 @@ class FaultProxy:
         try:
             await self._pass_on(reader, writer)
         except asyncio.CancelledError:
-            # A connection that is cut is over; whoever stops the proxy waits for no more than that.
+            # A connection that is cut is over; stopping the proxy waits for no more than that.
             pass
         except (OSError, TimeoutError):
             pass

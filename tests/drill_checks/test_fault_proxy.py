@@ -1,4 +1,4 @@
-"""The proxy passes on, cuts, swallows for a while and delays, as it is told."""
+"""The proxy passes on, cuts, swallows for a while and delays, as the drill demands."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class ServiceProcess:
     environment: dict[str, str] = field(default_factory=dict)
     port: int = field(default_factory=free_port)
     metrics_port: int = field(default_factory=free_port)
-    # How tests connect to it; the process itself is told by its environment.
+    # How tests connect to it; the process itself reads it from its environment.
     transport: Transport = PLAINTEXT
     child: ChildProcess | None = field(default=None, init=False)
 

@@ -55,7 +55,7 @@ class BusClient(Nats):
             raise
 
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:  # noqa: FBT001, FBT002 - the client's own signature
-        # The client encrypts only if the server asks for it, which whoever is in between can prevent.
+        # The client encrypts only if the server asks for it, which a machine in between can prevent.
         if initial_connection and self.options.get("tls") is not None and not info.get("tls_required"):
             raise NotEncrypted("the server does not offer TLS, which FELTRO_NATS_URL asks for")
         await super()._process_info(info, initial_connection)

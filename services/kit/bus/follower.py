@@ -126,7 +126,7 @@ class StreamFollower:
         try:
             self._take(from_headers(message.headers or {}, message.data))
         except UnreadableAnswer:
-            # Whoever published it, the bus has not stored it.
+            # Without these headers it does not come from the bus, which adds them when it has stored a message.
             return
         except Exception as failed:  # noqa: BLE001 - the client would only print it
             self._failure = failed

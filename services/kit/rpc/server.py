@@ -87,7 +87,7 @@ class GrpcServer:
         """`domain` is that of the refusals; `refusal_for` turns failures that a caller can react to into them.
 
         `callers` are the services that may call, by their certificates; without any, all of the platform may. With
-        `reflection` anybody who reaches the process is told its methods.
+        `reflection` anybody who reaches the process can list its methods.
         """
 
         def refusal_of_caller(context: _Context) -> str:

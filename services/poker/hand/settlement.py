@@ -124,7 +124,7 @@ def _showing_order(live: tuple[int, ...], first: int) -> tuple[int, ...]:
 
 
 def _unbeaten(order: Sequence[int], pots: Sequence[Pot], ranks: Mapping[int, int]) -> tuple[int, ...]:
-    """Returns those who have to show where losers need not: whoever nobody before them beats in some pot (28, 59)."""
+    """Returns who has to show where losers need not: the players whom nobody before them beats in some pot (28, 59)."""
     shown: list[int] = []
     for position in order:
         for pot in pots:

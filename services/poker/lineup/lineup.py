@@ -36,7 +36,7 @@ class SeatReport(NamedTuple):
     # What was added to the cave of a *reposição* that waited, and what goes back to the account.
     topped_up_cents: int
     released_cents: int
-    # The cave that goes to the account of a player who has left; None for one who stays.
+    # The cave that goes to the account of a player who has left; None for a player who stays.
     cashed_out_cents: int | None
     # Whether the player sits out from now on because the clock decided everything.
     sits_out: bool

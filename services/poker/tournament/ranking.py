@@ -33,7 +33,7 @@ class Place(NamedTuple):
 def places_of_eliminated(outs: Iterable[Out], players_left: int) -> tuple[Place, ...]:
     """Returns the places of those who are out, best first: below all who are left.
 
-    Whose hand ended later is better; in the same hand, whoever had the larger stack when it began (50).
+    The player whose hand ended later is better; in the same hand, the player with the larger stack when it began (50).
     """
     return _places((((-out.hand, -out.stack), out.entry) for out in outs), players_left + 1)
 

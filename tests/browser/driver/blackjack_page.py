@@ -1,4 +1,4 @@
-"""A blackjack table as a player sees and uses it, whoever serves it."""
+"""A blackjack table as a player sees and uses it, on a platform or on recorded answers."""
 
 from __future__ import annotations
 

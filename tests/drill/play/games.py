@@ -242,7 +242,7 @@ def has_card(value: object) -> bool:
 def spread(played: Sequence[DrillGame], bots: int) -> list[tuple[DrillGame, str, bool]]:
     """Spreads bots over the tables of games: the game, the table, and whether each has a table of their own there.
 
-    Shared tables get no more players than each of them seats; whoever is left plays alone.
+    Shared tables get no more players than each of them seats; the players left over play alone.
     """
     tables = [
         (game, table_id, rules.play == wallet_types.PLAY_INDIVIDUAL)

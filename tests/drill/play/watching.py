@@ -71,7 +71,7 @@ class Watcher:
         self.round_id = ""
         self.turn: Json = {}
         self.caves: dict[int, Json] = {}
-        """What is told of each cave at the table, by seat."""
+        """What clients see of each cave at the table, by seat."""
         self.own_view: tuple[str, int, Json] = ("", 0, {})
         """The round and the turn that it belongs to, and what the player may decide in it."""
         self.changed = asyncio.Event()

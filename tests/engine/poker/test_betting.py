@@ -206,7 +206,7 @@ def test_an_incomplete_raise_before_the_flop_leaves_the_minimum_as_it_is() -> No
     hand = begin(table(), (10_000, 10_000, 10_000, 150))
     hand = play(hand, "c r150")
     assert (hand.actor, bounds(hand)) == (0, (250, 10_000))
-    # The big blind has not acted yet; the one who called 100 has, and faces 50.
+    # The big blind has not acted yet; the player who called 100 has, and faces 50.
     hand = play(hand, "c c")
     assert (hand.actor, to_call(hand), bounds(hand)) == (2, 50, None)
 

@@ -108,7 +108,7 @@ def test_the_button_is_drawn_when_the_table_starts_and_whenever_it_resumes() -> 
     drawn = {start(lineup, button=seat)[1].button for seat in (2, 5, 9)}
     assert drawn == {2, 5, 9}
 
-    # The others leave: the table is suspended, and starts again with whoever comes.
+    # The others leave: the table is suspended, and starts again with the players who come.
     lineup = after_first_hand(2, 5, 9, button=2).leave(5).leave(9)
     suspended, positions = lineup.start_hand(lambda _: pytest.fail("nothing is drawn for one player"))
     assert positions is None

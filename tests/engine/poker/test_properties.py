@@ -260,7 +260,7 @@ class Room:
         at = seats.index(min(seats))
         assert [*seats[at:], *seats[:at]] == sorted(seats)
         assert self.lineup.button == positions.button
-        # Whoever was in the hand before and still plays is in this one.
+        # Players who were in the hand before and still play are in this one.
         assert {seat for seat in before.seated if before.seated[seat].is_established and self._may_play(seat)} <= set(
             seats
         )

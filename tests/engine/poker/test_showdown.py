@@ -29,7 +29,7 @@ def shown(hand: Hand) -> tuple[int, ...]:
 @pytest.mark.parametrize(
     ("river", "order"),
     [
-        # Without a bet, from the left of the button; with one, from whoever raised last.
+        # Without a bet, from the left of the button; with one, from the player who raised last.
         ("x x x x", (0, 1, 2, 3)),
         ("x x r100 c c c", (2, 3, 0, 1)),
         ("r100 c r300 c c c", (2, 3, 0, 1)),

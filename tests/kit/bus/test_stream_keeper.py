@@ -1,4 +1,4 @@
-"""The streams are created on as many servers of the bus as the wallet is told."""
+"""The streams are created on as many servers of the bus as the wallet's settings say."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ async def test_of_players_who_want_one_seat_at_once_one_gets_it(driver: Blackjac
         ("SEAT_TAKEN", {"table_id": table_id, "seat": "5"})
     ] * 3
     assert taken((await driver.get_table(seated[0])).table) == [5]
-    # Whoever was refused sits down elsewhere.
+    # Players who were refused sit down elsewhere.
     refused_name = next(name for name in names if name != seated[0].player_id)
     assert (await driver.seat(refused_name, table_id, seat=6)).seat == 6
 

@@ -1,4 +1,4 @@
-"""Shoes that go on from round to round: what is told of them, and when a replay tells their order."""
+"""Shoes that go on from round to round: what clients see of them, and when a replay shows their order."""
 
 from __future__ import annotations
 

@@ -237,7 +237,7 @@ class TournamentDriver:
                 await asyncio.sleep(0.05)
 
     async def again(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Sends a call until it is answered by whoever owns the tournament."""
+        """Sends a call until the owner of the tournament answers it."""
         async with asyncio.timeout(TIMEOUT_S):
             while True:
                 try:

@@ -36,7 +36,7 @@ def _told(message: object) -> bytes:
 
 
 async def _tables(players: Sequence[PokerPlayer], folder: PokerPlayer) -> list[bytes]:
-    """Returns what players see of the table, less what the one who folds may see alone."""
+    """Returns what players see of the table, less what the player who folds may see alone."""
     seen = []
     for player in players:
         table = await player.get_table()

@@ -106,7 +106,7 @@ def test_every_kind_of_step_is_among_those_that_are_disturbed() -> None:
 
 @pytest.mark.guarantee("G3", "G4", "G5", "G6", "G7", "G8", "G10")
 def test_killed_around_every_step_the_same_hands_end_and_reach_the_director() -> None:
-    """Cards that were dealt are played to their end, whoever owns the table."""
+    """Cards that were dealt are played to their end by every owner of the table."""
     _run(kill, around_each_kind(_steps()))
 
 

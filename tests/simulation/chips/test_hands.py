@@ -84,7 +84,7 @@ def test_everybody_sees_chips_marks_notice_and_why_the_table_waits() -> None:
         notice = poker_pb2.TournamentNotice()
         assert chips.notice.Unpack(notice)
         assert (notice.level, notice.players_left) == (1, 3)
-        # What changed was told: whoever watches the table knows the same.
+        # What changed was published: clients that watch the table know the same.
         assert scenario.published("chips_changed", FIRST_TABLE)[-1].chips == chips
         # Nobody's money is named, and the owner of a seat sees that it has a time bank of the tournament.
         answer = await players[0].get_table()

@@ -32,7 +32,7 @@ def _told(message: object) -> bytes:
 
 
 async def _tables(players: Sequence[PokerPlayer], folder: PokerPlayer) -> list[bytes]:
-    """Returns what players see of the table, less what the one who folds may see alone."""
+    """Returns what players see of the table, less what the player who folds may see alone."""
     seen = []
     for player in players:
         table = await player.get_table()
@@ -75,7 +75,7 @@ def _run(deck: Sequence[Card]) -> tuple[list[bytes], int]:
             for view in scenario.world.own_views.by_player.get(player.player_id, ())
             if player is not folder
         ]
-        # What the director is told, and with it everybody who is told of the tournament.
+        # What the director learns, and with it everybody who follows the tournament.
         await scenario.wait_until(lambda: scenario.director.reported)
         said += [repr(fact).encode() for fact in scenario.director.reported]
         said += [repr(scenario.round_entries(FIRST).ended).encode(), *map(str.encode, scenario.world.trace)]

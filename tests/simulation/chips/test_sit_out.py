@@ -27,18 +27,18 @@ def test_t21_who_does_not_decide_in_time_sits_out_and_comes_back_with_one_click(
         # The small blind is rui's; the button, ana, is first to act before the flop.
         await ana.act(RAISE, 200)
         await asyncio.sleep(10.5)
-        # Facing a raise the clock folds, and from now on he is away, as everybody sees.
+        # Facing a raise the clock folds, and from now on the player is away, as everybody sees.
         assert scenario.moves(FIRST)[1] == (2, "ACTION_FOLD", ActedBy.CLOCK)
         await scenario.wait_until(lambda: scenario.director.away == {"rui"})
         assert _away(scenario) == {1: False, 2: True, 4: False}
         assert scenario.published("chips_changed", FIRST_TABLE)[-1].chips.seats[1].away
         await play_on(scenario, [ana, eva], FIRST)
-        # In the next hand he has the button: dealt in, and folded at once.
+        # In the next hand the player has the button: dealt in, and folded at once.
         began = scenario.world.loop.time()
         await scenario.wait_until(lambda: len(scenario.hand_ids()) == 2 and len(scenario.moves(SECOND)) >= 1)
         assert scenario.world.loop.time() - began < 3.0
         assert scenario.moves(SECOND)[0] == (2, "ACTION_FOLD", ActedBy.AWAY)
-        # One click: his next decision is his own again.
+        # One click: the next decision is the player's own again.
         scenario.director.came_back("rui")
         await play_on(scenario, [ana, eva], SECOND)
         await scenario.wait_until(lambda: len(scenario.hand_ids()) == 3)
@@ -104,7 +104,7 @@ def test_who_has_decided_and_loses_the_line_has_the_time_to_decide_before_sittin
         scenario.director.came_back("rui")
         await scenario.wait_until(lambda: not _away(scenario)[2])
         await ana.act(CALL)
-        # Without a line he decides, and in the next hand, too.
+        # Without a line the player decides, and in the next hand, too.
         await rui.act(CALL)
         scenario.world.set_line("eva", Line.AWAY)
         await play_on(scenario, [ana, rui, eva], FIRST)

@@ -185,7 +185,7 @@ def _nothing_is_staked(world: World, command: Command) -> Iterator[str]:
 
 
 def _own_views(world: World) -> Iterator[str]:
-    """A player alone is told about their own places, and of no card."""
+    """An own view goes to its player alone, and names no card."""
     for player_id, told in world.own_views.by_player.items():
         for changed in told:
             if not changed.HasField("own_view") or changed.round_id in world.rounds_lost:

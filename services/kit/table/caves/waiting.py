@@ -55,7 +55,7 @@ class WaitingList:
         return {player_id: kept.seat for player_id, kept in self._waiting.items() if kept is not None}
 
     def next_end(self) -> datetime | None:
-        """Returns when the next seat is kept no longer."""
+        """Returns the time at which the next kept seat becomes free for all."""
         return min((kept.until for kept in self._waiting.values() if kept is not None), default=None)
 
     def follow(self, free_seats: Collection[int], now: datetime) -> None:

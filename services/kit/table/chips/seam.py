@@ -88,7 +88,7 @@ class ChipTable(Protocol):
     """An inner table, as its director sees it. A call that changes nothing is none."""
 
     async def seat(self, seat: int, player: SeatedPlayer) -> None:
-        """Seats a player in place of the one who sat there, if any."""
+        """Seats a player in place of the player who sat there, if any."""
 
     async def stand(self, seat: int, moved_to: Destination | None = None) -> None:
         """Frees a seat, between two hands, and says to its player alone where they play on."""

@@ -1,7 +1,7 @@
 """One live table that is played for chips: it plays a hand whenever its director tells it to, and says how it ended.
 
-It has no wallet, no sessions and no caves. Whoever is in *sit out* is dealt in, and checks or folds at once: nobody's
-absence removes a player (810/2015:26, 27, 43).
+It has no wallet, no sessions and no caves. A player in *sit out* is dealt in, and checks or folds at once: nobody's
+absence removes them (810/2015:26, 27, 43).
 """
 
 from __future__ import annotations

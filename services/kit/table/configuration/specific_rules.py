@@ -206,7 +206,7 @@ def _verify_inactivity(policy: session_pb2.InactivityPolicy, articles: Articles)
             sentence = f"`configuration.inactivity.{field}` has to be at least {earliest}, or 0 for just that ({rule})."
             raise rule_violated(f"configuration.inactivity.{field}", earliest, rule, sentence)
     for described in session_pb2.InactivityPolicy.DESCRIPTOR.fields:
-        # The bounds that the contract declares, which the wallet keeps to when it is told of the policy.
+        # The bounds that the contract declares, which the wallet keeps to when it receives the policy.
         bounds = described.GetOptions().Extensions[bounds_pb2.bounds]
         value = getattr(policy, described.name)
         if bounds.HasField("maximum") and not bounds.minimum <= value <= bounds.maximum:

@@ -43,7 +43,7 @@ class BusOwnViews:
         self._game = game
         self._outage = Outage(_log, "private views of tables")
         # By player, table, whether it is a place on the waiting list, and the notice: a newer one replaces one that
-        # still waits, and each notice is told.
+        # still waits, and no notice replaces another.
         self._waiting: dict[tuple[str, str, bool, bytes], tuple[events_pb2.OwnViewChanged, str]] = {}
         self._wake = asyncio.Event()
 

@@ -261,7 +261,7 @@ class Journal(Protocol):
     async def write_moved(self, epoch: int, entry: Moved) -> None:
         """Raises `CommandUsed` for a decision without a stake whose command `has_command` knows already.
 
-        That of a decision with a stake is asked for before its stake is placed, and not once more.
+        The command of a decision with a stake was checked before its stake was placed.
         """
 
     async def write_paid(self, epoch: int, entry: Paid) -> None: ...

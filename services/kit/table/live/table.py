@@ -273,7 +273,7 @@ class LiveTable(Generic[Bets, Outcome]):
         self._seating.forget_wanted(player_id)
 
     def reconcile_seats(self, asked_about: Collection[str], running: Iterable[session_pb2.Session]) -> None:
-        """Makes up for missed reports of sessions that ended, began or are about to end, whoever else has bets down.
+        """Makes up for missed reports of sessions that ended, began or will end, even while others have bets down.
 
         `running` are the sessions that the wallet has here. Those of `asked_about` had their seats before it was asked:
         if it does not name them, they have ended.

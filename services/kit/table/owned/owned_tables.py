@@ -378,7 +378,7 @@ class OwnedTables(Generic[Bets, Outcome]):
         await background.for_each(due, self._close, CLOSINGS_LIMIT)
 
     async def _close(self, table_id: str) -> None:
-        """Closes one table; whoever needs it meanwhile opens it anew."""
+        """Closes one table; a call that needs it meanwhile opens it anew."""
         running, closed = self._tables[table_id], asyncio.Event()
         self._closings[table_id] = closed
         try:

@@ -92,7 +92,7 @@ class BetCommands(Generic[Bets, Outcome]):
     async def last_outcomes(self, table_id: str, caller: Caller, count: int) -> list[tuple[str, Outcome]]:
         """Returns the last rounds of a table that were paid, oldest first: their ids and outcomes.
 
-        Any process answers, whichever runs the table. Of a round that still shows its cards nothing is told.
+        Any process answers, whichever runs the table. A round that still shows its cards is left out.
         """
         self._registry.verify_visible(validation.table_id(table_id), caller)
         page = await self._list_rounds(table_id, PageRequest(count))

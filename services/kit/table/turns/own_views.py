@@ -88,7 +88,7 @@ class OwnViews(Generic[Bets, Outcome]):
         if view is None and not self._told.get(player_id):
             return
         turn = self._hand.turn_message()
-        # To those who are asked the same is told again at the next turn: it is another question.
+        # Players in turn get the same view again at the next turn: it asks another question.
         asked = 0 if turn is None or not self._is_asked(player_id, turn) else turn.turn
         payload = b"" if view is None else b"%d %b" % (asked, view.SerializeToString(deterministic=True))
         if self._told.get(player_id, b"") == payload:

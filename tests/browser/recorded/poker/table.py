@@ -269,7 +269,7 @@ class ScriptedTable(DirectedTable):
         return self.move(self.seat, messages.read_move(request.move.value), types_pb2.ACTED_BY_PLAYER)
 
     def act(self, word: str, by: types_pb2.ActedBy.ValueType = types_pb2.ACTED_BY_PLAYER) -> table_pb2.ActResponse:
-        """Has whoever is in turn act: `r300`, `c`, `x`, `f`, and `t` for time that has run out."""
+        """Has the player in turn act: `r300`, `c`, `x`, `f`, and `t` for time that has run out."""
         hand = self._hand()
         seat = hand.deal.seats[hand.actor]
         if word == "t":

@@ -173,7 +173,7 @@ def _round(hand: Hand, first: int) -> Generator[Choice, tuple[str, int], None]:
 def _has_to_speak(hand: Hand, player: Player) -> bool:
     if player.folded or not player.chips or (player.spoken and player.bet >= hand.level):
         return False
-    # Whoever is alone with chips, and owes nobody anything, has nothing to decide.
+    # A player who is alone with chips, and owes nobody anything, has nothing to decide.
     rivals = [other for other in hand.live if other is not player]
     return any(other.chips or other.bet > player.bet for other in rivals)
 

@@ -167,7 +167,7 @@ async def test_only_a_seated_player_bets_at_a_table(driver: RouletteDriver) -> N
 
     for named in (round_id, "none"):
         refused = await refusal(driver.roulette.bet(stranger, seated_player.table_id, named, {"red": 100}))
-        # Which round is under way is told to those who sit there.
+        # Only players who sit there learn which round is under way.
         assert refused == Refusal(
             "NOT_SEATED", {"table_id": seated_player.table_id}, code=grpc.StatusCode.FAILED_PRECONDITION
         )

@@ -52,7 +52,7 @@ async def test_g7_only_its_player_sees_an_individual_table(
     launched = await refusal(driver.roulette.spin(stranger, seated_player.table_id, spun.round_id))
 
     bet = await refusal(driver.roulette.bet(stranger, seated_player.table_id, spun.next_round_id, {"red": 100}))
-    # As if there were no such table: nothing about its rounds is told.
+    # As if there were no such table: the answer says nothing about its rounds.
     for refused in (viewed, listed, launched, bet):
         assert (refused.reason, refused.facts) == ("TABLE_UNKNOWN", {"table_id": seated_player.table_id})
     (own_round,) = (

@@ -1,4 +1,4 @@
-"""The entropy of dealt rounds in PostgreSQL is sealed: whoever reads the database alone knows no card (G7)."""
+"""The entropy of dealt rounds in PostgreSQL is sealed: the database alone shows no card (G7)."""
 
 from __future__ import annotations
 

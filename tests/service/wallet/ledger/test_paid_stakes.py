@@ -337,7 +337,7 @@ async def test_g12_no_stake_and_no_round_is_paid_above_its_limit(wallet_database
         assert await wallet.violations() == []
 
 
-# -- what is told of it ----------------------------------------------------------------------------------------------
+# -- what clients see of it -------------------------------------------------------------------------------------------
 
 
 async def test_the_player_and_the_operator_are_told_of_a_payment(wallet: InProcessWallet, ana: Seat) -> None:

@@ -1,4 +1,4 @@
-"""The disk of the bus is full: money moves on, health checks and metrics tell it, and afterwards every fact is told."""
+"""The disk of the bus is full: money moves on, health checks and metrics show it, and later every fact is published."""
 
 from __future__ import annotations
 

@@ -304,7 +304,7 @@ async def test_a_game_is_told_of_a_player_what_belongs_to_its_tables(world: Worl
 
 
 async def test_two_games_with_one_table_id_are_refused_aloud(world: World) -> None:
-    """Whoever came first has the id, whether the table was opened or only registered."""
+    """The first caller has the id, whether the table was opened or only registered."""
     client = world.client
     for _ in range(2):
         await client.wallet.RegisterTable(registration("terrace", "poker"), metadata=world.stranger)

@@ -264,7 +264,7 @@ async def test_the_summary_agrees_with_the_stakes_after_random_rounds(wallet: In
 async def test_g12_no_settlement_and_no_end_of_a_session_waits_for_a_summary(
     wallet: InProcessWallet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A summary takes long for a long session, and whoever settles holds the locks of the whole table."""
+    """A summary takes long for a long session, and settling holds the locks of the whole table."""
     await wallet.open_table("wheel", MULTI_PLAYER)
     leaving, other = await wallet.sit_down("ana", "wheel"), await wallet.sit_down("rui", "wheel")
     won = await wallet.place(leaving, "r1", 100)

@@ -61,7 +61,7 @@ def test_who_leaves_in_the_middle_of_a_hand_folds_and_takes_the_rest_of_the_cave
         other = rui if actor is ana else ana
         other.leave()
         await scenario.wait_for_end(FIRST)
-        # A check would be free: whoever has left folds all the same.
+        # A check would be free: a player who has left folds all the same.
         assert scenario.moves(FIRST)[-1][1:] == ("ACTION_FOLD", ActedBy.AWAY)
         await scenario.wait_until(lambda: scenario.cave_cents(other.player_id) == 0)
         assert scenario.free_cents(other.player_id) == STARTING_CENTS - 100

@@ -204,12 +204,12 @@ def _blames_the_player(patch: pytest.MonkeyPatch) -> None:
 
 
 def _counts_the_clock_as_a_click(patch: pytest.MonkeyPatch) -> None:
-    """Whoever leaves hands to the clock is taken for present."""
+    """A player who leaves hands to the clock is taken for present."""
     _counts(patch, lambda each: Decisions(each.in_person + each.left_to_clock, 0))
 
 
 def _counts_a_click_as_the_clock(patch: pytest.MonkeyPatch) -> None:
-    """Whoever folds in person is taken for absent."""
+    """A player who folds in person is taken for absent."""
     _counts(patch, lambda each: Decisions(0, each.in_person + each.left_to_clock))
 
 

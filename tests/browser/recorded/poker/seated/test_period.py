@@ -45,7 +45,7 @@ def test_a_player_registers_before_the_session_and_takes_it_back(desktop: Page, 
     felt.part("register").click()
     expect(note).to_have_attribute("data-registered", "true")
     expect(note.get_by_role("status")).to_have_text("Está inscrito. Inscritos: 3.")
-    # The focus stays where the player was, for whoever goes on by keyboard.
+    # The focus stays where it was, for players who go on by keyboard.
     expect(felt.part("cancel-registration")).to_be_focused()
     felt.part("cancel-registration").press("Enter")
     expect(note).to_have_attribute("data-registered", "false")
