@@ -105,7 +105,9 @@ function Plate({ scene, seat, geometry, isOwn }: PlateProps) {
         )}
       </span>
       <span class="plate-cave figures">
-        {seat.cave_cents > 0 && <ChipPile value={seat.cave_cents} least={least} unit={mode} size={geometry.chip * 0.72} />}
+        {seat.cave_cents > 0 && (
+          <ChipPile value={seat.cave_cents} least={least} unit={mode} size={geometry.chip * 0.72} />
+        )}
         <span class="plate-amount">{tableAmount(seat.cave_cents, mode)}</span>
       </span>
       {picture.small_blind === seat.seat && <Blind sign={words.smallBlindSign} name={words.smallBlind} />}
