@@ -22,7 +22,7 @@ from tests.containers.new_keys import HIDING, NEW_ENTROPY_KEY, NewKeys
 from tests.containers.nodes import Node
 from tests.containers.platform import BUS_PORT, GATEWAY_PORT, Platform, running_platform
 from tests.players.client import Refused
-from tests.players.own_table import SoloPlayer
+from tests.players.own_table import STAKE_CENTS, SoloPlayer
 from tests.players.playing import seated, under_play
 
 # Where the files of a game that it has no more are kept for a try, as the game's container sees them.
@@ -106,10 +106,12 @@ async def test_a_new_key_of_tables_gives_players_other_tables(platform: Platform
             await asyncio.to_thread(platform.replace, replicas)
 
         for player in alone:
-            with pytest.raises(Refused, match="TABLE_UNKNOWN"):
-                await player.account.client.call(f"/v1/tables/{player.table}:enter", {})
             entered = await player.account.client.call(f"/v1/tables/{player.game.entry_table}:enter", {})
             assert entered["table"]["table_id"] != player.table
+            former = f"/v1/{player.game.name}/tables/{player.table}/bets"
+            bets = [{"place": player.game.place, "amount_cents": STAKE_CENTS}]
+            with pytest.raises(Refused, match=r"TABLE_UNKNOWN|NOT_SEATED"):
+                await player.account.client.call(former, {"round_id": f"{player.table}.1", "bets": bets})
 
 
 def restart(platform: Platform) -> None:
