@@ -34,7 +34,7 @@ from services.kit.table.events.publisher import EventStream, TablePublisher
 from stack.servers.ephemeral import free_port
 from tests.processes.bus import connect_bus
 
-WITHIN_S = 60.0
+WITHIN_S = 240.0
 CONTRACTS = Contracts()
 # The game of all tables.
 GAME = "roulette"

@@ -11,7 +11,7 @@ from services.kit.batching import Batcher, BatcherFull, BatchLimits, Gather, Out
 
 pytestmark = pytest.mark.guarantee("G11")
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 
 
 class Recorder:

@@ -12,7 +12,7 @@ import pytest
 from services.kit.supervision import GC_YOUNG_THRESHOLD, TaskSupervisor, prepare_memory, run_until_stopped
 from stack.servers.ephemeral import free_port
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 
 
 async def fails() -> None:

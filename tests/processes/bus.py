@@ -13,7 +13,7 @@ from services.kit.bus.connection import BusClient, BusEndpoint
 from services.kit.bus.stream_keeper import StreamKeeper
 from services.kit.bus.streams import PLATFORM_STREAMS
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 CONNECT_TIMEOUT_S = 1
 RECONNECT_DELAY_S = 0.05
 

@@ -21,7 +21,7 @@ from stack.settings import ROOT
 from tests.processes import bus
 from tests.processes.kill import kill
 
-READY_TIMEOUT_S = 60.0
+READY_TIMEOUT_S = 240.0
 CHANNEL_OPTIONS = [("grpc.enable_retries", 0), ("grpc.max_reconnect_backoff_ms", 200)]
 
 

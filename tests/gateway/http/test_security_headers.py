@@ -21,7 +21,7 @@ from stack.servers.ephemeral import free_port
 from tests.gateway.http_gateway import FORGED, FakeDispatcher, HttpClient, bearer_headers, http_gateway
 
 HSTS = "Strict-Transport-Security"
-WITHIN_S = 60.0
+WITHIN_S = 240.0
 
 
 @pytest_asyncio.fixture

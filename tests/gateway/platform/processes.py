@@ -20,7 +20,7 @@ from tests.processes.roulette import RouletteProcess
 from tests.processes.wallet import WalletProcess
 
 # How long anything may take before it is called a hang.
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 # No test may be refused because its machine is quick: what the limits do has tests of its own, on clocks that stand.
 GENEROUS_LIMITS = {
     f"FELTRO_GATEWAY_{limit}_{kind}": value

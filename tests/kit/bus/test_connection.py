@@ -15,7 +15,7 @@ from services.kit.bus import connection
 from services.kit.bus.connection import BusClient, BusEndpoint, connect, require_connection
 
 # For what takes moments, however busy the machine is.
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 
 
 class SilencingProxy:

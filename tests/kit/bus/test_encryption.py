@@ -26,7 +26,7 @@ from stack.servers.ephemeral import PASSWORD, READY_TIMEOUT_S, EphemeralNats, fr
 
 pytestmark = pytest.mark.guarantee("G12")
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ from tests.processes.bus import endpoint, plain_url
 
 pytestmark = pytest.mark.guarantee("G12")
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 GAME, OTHER_GAME = "roulette", "other_game"
 USERS = (WALLET, GATEWAY, GAME)
 STREAMS = [config.name or "" for config in PLATFORM_STREAMS]

@@ -24,7 +24,7 @@ from tests.kit.fake_service import FakeService, serving
 
 pytestmark = pytest.mark.guarantee("G11")
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 LIMIT = {"limit": str(CALL_BYTES_LIMIT)}
 # More than a message holds beside its text.
 FRAME = 32

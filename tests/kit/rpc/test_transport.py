@@ -22,7 +22,7 @@ from tests.kit.fake_service import FakeService, serving
 from tests.processes.certificates import CertificateAuthority
 
 METHOD = "feltro.wallet.v1.ComplaintService/GetComplaint"
-WITHIN_S = 60.0
+WITHIN_S = 240.0
 
 
 class FakeComplaintService(FakeService):

@@ -36,7 +36,7 @@ WINDOW_S = WINDOW_MS / 1000
 ALONE = "baccarat_alone"
 CENTS = 10_000_000
 # What takes longer hangs.
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 
 T = TypeVar("T")
 

@@ -37,7 +37,7 @@ WINDOW_S, DECISION_S = WINDOW_MS / 1000, DECISION_MS / 1000
 ALONE, ALONE_ON_SEVEN = "alone", "alone_on_seven"
 EVERY_PLACE = tuple(map(str, range(1, 8)))
 # What takes longer hangs.
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 # A situation that has not come in so many rounds does not come: the rarest that a test waits for, a blackjack against
 # an ace at one of seven places, comes in 1 of 52.
 ROUNDS_LIMIT = 2_000

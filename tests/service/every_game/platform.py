@@ -40,7 +40,7 @@ from tests.service.roulette.table_watcher import TableWatcher
 INDIVIDUAL, FOR_MANY = wallet_types.PLAY_INDIVIDUAL, wallet_types.PLAY_MULTI_PLAYER
 CENTS, STAKE_CENTS = 10_000_000, 1_000
 # What takes longer hangs.
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 
 
 class Player(Protocol):

@@ -34,7 +34,7 @@ DECISION_MS, RESULT_SHOWN_MS = 120_000, 60_000
 DECISION_S, RESULT_SHOWN_S = DECISION_MS / 1000, RESULT_SHOWN_MS / 1000
 MONEY_CENTS = 1_000_000
 # What takes longer hangs.
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 FOLD, CHECK, CALL, RAISE = (poker_pb2.Action.Value(f"ACTION_{name}") for name in ("FOLD", "CHECK", "CALL", "RAISE"))
 
 M = TypeVar("M", bound=Message)

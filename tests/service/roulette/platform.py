@@ -48,7 +48,7 @@ SPARE_TABLE_RULES: list[dict[str, Any]] = [
 ]
 SPARE_TABLES_PER_RULES = 16
 # What takes longer hangs.
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 # A service refuses a call that has waited for a connection to its database for five seconds, and has but a few of them:
 # of a hundred calls at once some would wait for as long on a busy machine.
 CALLS_AT_ONCE = 4

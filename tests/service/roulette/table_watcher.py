@@ -14,7 +14,7 @@ from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import events_pb2, types_pb2
 from services.kit.bus.subjects import table_subject
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 PAST_OUTCOMES_LIMIT = 20
 
 

@@ -34,7 +34,7 @@ from tests.processes.wallet import WalletProcess
 from tests.service.roulette_crash.games import CrashGame
 
 WALLET_DATABASE, GAME_DATABASE = "feltro_wallet", "feltro_game"
-READY_WITHIN_S = 60.0
+READY_WITHIN_S = 240.0
 CHECK_EVERY_S = 0.1
 # A service that ends before it was ready, or so soon after its start, has not reached what it needs: it is started
 # again, and that is not unexpected.

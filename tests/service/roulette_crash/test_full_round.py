@@ -24,7 +24,7 @@ from tests.service.roulette_crash.processes import Processes, temporary_folder
 
 INDIVIDUAL_TABLE = "solo"
 STARTING_CENTS = 10_000_000
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 CONCURRENT_CALLS = 40
 
 

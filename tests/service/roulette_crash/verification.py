@@ -34,7 +34,7 @@ PAID = {3, 5}
 BY_PLAYER = 1
 REAL, DEMO = 1, 2
 PLAYER, BANK = 1, 3
-READ_WITHIN_S = 60.0
+READ_WITHIN_S = 240.0
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from services.wallet.model.state import RelevantEventLimits
 from services.wallet.sessions.clock import SessionClockKind
 from tests.service.wallet.in_process_wallet import GAME, OPERATOR, InProcessWallet, ManualClock
 
-FINISH_TIMEOUT_S = 60.0
+FINISH_TIMEOUT_S = 240.0
 VICTIM = "feltro-wallet-victim"
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

@@ -13,7 +13,7 @@ import pytest
 from stack.commands.disk_watch import CHECK_EVERY_S, NEEDED_BYTES, DiskWatch
 from tests.service.table.stoppable_nats import StoppableNats
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 
 
 class Disk:

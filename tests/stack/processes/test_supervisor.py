@@ -30,7 +30,7 @@ stopped.wait()
 write("stops")
 write("ends")
 """
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 NAMES = ("first", "second", "third")
 
 

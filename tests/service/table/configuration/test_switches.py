@@ -22,7 +22,7 @@ from services.kit.table.paging import page_request
 from services.kit.table.refusals import TableRefused
 from tests.service.table.configurations import NOON, EvenSeatsGame, ManualClock, configuration, register_anything
 
-WITHIN_S = 60.0
+WITHIN_S = 240.0
 TABLE, GAME = types_pb2.SWITCH_SCOPE_TABLE, types_pb2.SWITCH_SCOPE_GAME
 
 if TYPE_CHECKING:

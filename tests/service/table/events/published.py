@@ -11,7 +11,7 @@ from feltro.table.v1 import events_pb2
 from services.kit.bus.subjects import EVENTS_STREAM, table_subject
 from services.kit.table.events.publisher import TablePublisher
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 # The game of the tables that publish.
 GAME = "roulette"
 

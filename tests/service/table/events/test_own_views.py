@@ -21,7 +21,7 @@ from tests.processes.bus import endpoint
 from tests.service.table.events.published import GAME
 from tests.service.table.stoppable_nats import StoppableNats
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 
 
 def view(player_id: str, turn: int, table_id: str = "salon") -> events_pb2.OwnViewChanged:

@@ -21,7 +21,7 @@ from tests.processes.bus import connect_bus, stream_config
 from tests.service.table.events.published import GAME, expect_no_gap, flush, published_messages, seat_taken
 from tests.service.table.stoppable_nats import StoppableNats
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 
 
 async def connect(server: StoppableNats) -> Nats:

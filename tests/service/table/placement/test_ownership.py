@@ -22,7 +22,7 @@ from tests.processes.bus import connect_bus
 from tests.service.table.loop_clock import LoopClock
 from tests.service.table.stoppable_nats import StoppableNats
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 TAKEOVER_TIMEOUT_S = 5.0
 
 _games = itertools.count(1)

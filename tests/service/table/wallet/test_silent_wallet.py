@@ -19,7 +19,7 @@ from services.kit.table.wallet import table_wallet
 from services.kit.table.wallet.client import WalletFailed, WalletUnanswered
 from services.kit.table.wallet.table_wallet import TableWallet, retry_until_answered
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 SOLO = "solo"
 INDIVIDUAL_IDS = IndividualTableIds(b"test")
 

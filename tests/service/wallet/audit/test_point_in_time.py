@@ -26,7 +26,7 @@ from tests.processes.databases import OWNER_ROLE, POSTGRES_TEST_SETTINGS, WALLET
 from tests.service.wallet.in_process_wallet import MULTI_PLAYER, Seat, open_wallet
 
 DATABASE = "feltro_wallet"
-READY_TIMEOUT_S = 60.0
+READY_TIMEOUT_S = 240.0
 # Ages: nothing is published here, and the clock of the test is another year's.
 AGES = ("--outbox-age", "1e9", "--round-hours", "1e9")
 

@@ -43,7 +43,7 @@ _CHANNEL = [
     ("grpc.min_reconnect_backoff_ms", 50),
     ("grpc.max_reconnect_backoff_ms", 100),
 ]
-_ANSWER_TIMEOUT_S = 60.0
+_ANSWER_TIMEOUT_S = 240.0
 
 
 class Unanswered(Exception):

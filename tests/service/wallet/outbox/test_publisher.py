@@ -23,7 +23,7 @@ from services.wallet.outbox.publisher import OutboxPublisher
 from tests.processes.bus import recreate_stream, stream_config
 from tests.service.wallet.in_process_wallet import MULTI_PLAYER, InProcessWallet, Seat
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 
 
 class Killed(Exception):

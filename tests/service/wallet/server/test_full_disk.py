@@ -20,7 +20,7 @@ from tests.processes.databases import WalletDatabase
 from tests.service.table.stoppable_nats import StoppableNats
 from tests.service.wallet.server.starting_wallet import NOT_SERVING, SERVING, start_wallet
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 240.0
 OLDEST = "feltro_wallet_outbox_oldest_seconds"
 FAILURES = "feltro_wallet_outbox_failures_total"
 
