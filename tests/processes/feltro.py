@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from stack.settings import ROOT
 
-TIMEOUT_S = 600.0
+# Thousands of hands are replayed, perhaps on a machine that does other work.
+TIMEOUT_S = 1_800.0
 
 
 def feltro(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str]:
