@@ -138,6 +138,10 @@ class TournamentRun:
         self._began = time.monotonic()
         self._accounts: dict[str, str] = {}
         self._kills = schedule(plan.seed, plan.players, plan.kills)
+        # Whether no kill is under way, and whether both replicas are there for the next one.
+        self._unhurt, self._complete = asyncio.Event(), asyncio.Event()
+        self._unhurt.set()
+        self._complete.set()
         # By process, those that were killed as well.
         self._cpu: dict[int, tuple[str, float]] = {}
 
@@ -218,6 +222,7 @@ class TournamentRun:
         helping = [asyncio.create_task(self._look_at_silent_tables()), asyncio.create_task(self._tell_progress())]
         try:
             await self._timed("registration", self._register(early))
+            await self._unhurt.wait()
             self._played_from = time.monotonic()
             await self._owner.call(lambda poker: poker.advance_tables(STARTS_IN_S))
             clock = asyncio.create_task(self._move_clock())
@@ -247,6 +252,7 @@ class TournamentRun:
     async def _move_clock(self) -> None:
         """Lets time pass quickly, while somebody runs the tournament and no bot is behind."""
         while True:
+            await self._complete.wait()
             if self._owner.found.is_set() and self._bots.longest_wait_s < DECIDED_WITHIN_S:
                 with suppress(grpc.aio.AioRpcError):
                     await self._owner.client.advance_tables(STEP_S)
@@ -272,6 +278,7 @@ class TournamentRun:
 
     async def _kill(self, kill: Kill) -> None:
         self._cpu |= cpu_of_processes()
+        self._unhurt.clear()
         await asyncio.sleep(kill.delay_s)
         killed = self._owner.process
         began = time.monotonic()
@@ -286,7 +293,10 @@ class TournamentRun:
         while not self._journal.course.is_over and not await self._journal.follow():
             await asyncio.sleep(FOLLOW_EVERY_S)
         takeover.went_on_after_s = time.monotonic() - began
+        self._complete.clear()
         await killed.ready()
+        self._complete.set()
+        self._unhurt.set()
         self.tell(f"answered after {takeover.answered_after_s:.1f} s, went on after {takeover.went_on_after_s:.1f} s")
 
     async def _look_at_silent_tables(self) -> None:
