@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
 
@@ -133,17 +133,38 @@ def run_script(
     world.takeover_delay_s = 0.7
     world.network.delivery_of = lambda *_: Delivery(if_sender_dies=under_way)
     start = world.start_owner
+    disturbed: list[Replica] = []
+
+    def disturb(owner: Replica) -> None:
+        disturbed.append(owner)
+        fault(world, owner)
 
     def start_owner(placement_id: str) -> Replica:
         owner = start(placement_id)
         if len(world.replicas) == 1:
             owner.process.fault_at_step = step
-            owner.process.fault = lambda: fault(world, owner)
+            owner.process.fault = lambda: disturb(owner)
         return owner
 
     world.start_owner = start_owner  # type: ignore[method-assign]
     world.run(lambda: script(world))
+    assert bool(disturbed) == (step is not None), f"there was no fault before step {step}"
     return world
+
+
+def worlds_with_fault(
+    script: Script, fault: Fault, under_way: str = "arrives", *, every: int = 1, game: SimulatedGame = ROULETTE
+) -> Iterator[World]:
+    """Runs a script once for each step, or for one in `every`, with the fault before it; no run violates anything."""
+    without_fault = run_script(script, step=None, game=game)
+    assert not guarantees.violations(without_fault)
+    steps = without_fault.replicas[0].steps_before_faults_end
+    assert steps > 60
+    for step in range(1, steps + 1, every):
+        world = run_script(script, step=step, under_way=under_way, fault=fault, game=game)
+        violations = guarantees.violations(world)
+        assert not violations, f"fault before step {step} of {steps}:\n" + "\n".join(violations)
+        yield world
 
 
 def _endings(name: str, fault: Fault, under_way: str = "arrives") -> set[str]:
@@ -158,19 +179,9 @@ def _endings(name: str, fault: Fault, under_way: str = "arrives") -> set[str]:
 
 
 def _rounds(name: str, fault: Fault, under_way: str = "arrives") -> list[RoundEntries]:
-    """Runs a script once for each step, with the fault before it, and returns the rounds of all runs."""
-    script = SCRIPTS[name]
-    without_fault = run_script(script, step=None)
-    assert not guarantees.violations(without_fault)
-    steps = without_fault.replicas[0].steps_before_hand_over
-    assert steps > 40
-    rounds: list[RoundEntries] = []
-    for step in range(1, steps + 1):
-        world = run_script(script, step=step, under_way=under_way, fault=fault)
-        violations = guarantees.violations(world)
-        assert not violations, f"fault before step {step} of {steps}:\n" + "\n".join(violations)
-        rounds += world.journal.rounds.values()
-    return rounds
+    """Returns the rounds of all runs with the fault before one step."""
+    worlds = worlds_with_fault(SCRIPTS[name], fault, under_way)
+    return [entries for world in worlds for entries in world.journal.rounds.values()]
 
 
 @pytest.mark.guarantee("G1", "G3", "G4", "G5", "G6", "G8", "G10")

@@ -7,7 +7,6 @@ import asyncio
 import pytest
 
 from services.kit.table.journal.entries import ActedBy, Ending
-from tests.simulation import guarantees
 from tests.simulation.decisions.game import blackjack, configuration
 from tests.simulation.decisions.players import DOUBLE, GIVE_UP, INSURE, SPLIT, STAND, DecidingPlayer, Decision
 from tests.simulation.decisions.scenario import decision_of
@@ -18,9 +17,9 @@ from tests.simulation.test_faults_at_every_step import (
     Script,
     hand_over,
     kill,
-    run_script,
     send_until_answered,
     supersede,
+    worlds_with_fault,
 )
 
 # Against an ace of the bank with a nine: a pair of eights, which is split; the first of its hands is doubled.
@@ -98,18 +97,8 @@ GAMES = {"individual": INSURED_SPLIT_AND_DOUBLED, "three players": PAID_GIVEN_UP
 
 
 def _worlds(name: str, fault: Fault, under_way: str = "arrives", every: int = 1) -> list[World]:
-    """Runs a script once for each step, with the fault before it; returns the runs, which violate nothing."""
-    without_fault = run_script(SCRIPTS[name], step=None, game=GAMES[name])
-    assert not guarantees.violations(without_fault)
-    steps = without_fault.replicas[0].steps_before_hand_over
-    assert steps > 60
-    worlds = []
-    for step in range(1, steps + 1, every):
-        world = run_script(SCRIPTS[name], step=step, under_way=under_way, fault=fault, game=GAMES[name])
-        violations = guarantees.violations(world)
-        assert not violations, f"fault before step {step} of {steps}:\n" + "\n".join(violations)
-        worlds.append(world)
-    return worlds
+    """Returns the worlds of a script with the fault before each step, or before one in `every`."""
+    return list(worlds_with_fault(SCRIPTS[name], fault, under_way, every=every, game=GAMES[name]))
 
 
 def _hands(worlds: list[World]) -> set[tuple[str, ...]]:

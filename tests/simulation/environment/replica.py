@@ -48,7 +48,8 @@ class Replica:
         self.ended = False
         """Its tables have ended, for whatever reason."""
         self.superseded = False
-        self.steps_before_hand_over = 0
+        self.steps_before_faults_end = 0
+        """The steps before which a fault can come; those that follow repeat a run without one."""
         self.epoch = 0
         self._world = world
         events = ReplicaEventStream(self.process, world.network, world.events, world.durability.check_event)

@@ -296,6 +296,7 @@ class World:
         self.network.delivery_of = deliver_reliably
         self.randomness_fails = False
         for owner in self.replicas:
+            owner.steps_before_faults_end = owner.process.steps
             owner.process.fault_at_step = None
         for placement_id, owner in list(self.current_owners.items()):
             if owner.process.dead or owner.ended:
@@ -338,7 +339,6 @@ class World:
 
     async def _hand_over(self, owner: Replica, timeout_s: float = 200.0) -> bool:
         """Has an owner hand its tables over; false if it was superseded before it could."""
-        owner.steps_before_hand_over = owner.process.steps
         owner.hand_over.set()
         until = self.loop.time() + timeout_s
         while not owner.ended and self.loop.time() < until:

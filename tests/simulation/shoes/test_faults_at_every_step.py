@@ -8,7 +8,6 @@ from collections.abc import Iterable
 import pytest
 
 from services.kit.table.journal.entries import Ending
-from tests.simulation import guarantees
 from tests.simulation.decisions.game import blackjack
 from tests.simulation.decisions.game import configuration as blackjack_configuration
 from tests.simulation.decisions.players import DRAW, STAND, DecidingPlayer, OwnTurn
@@ -23,9 +22,9 @@ from tests.simulation.test_faults_at_every_step import (
     Script,
     hand_over,
     kill,
-    run_script,
     send_until_answered,
     supersede,
+    worlds_with_fault,
 )
 
 # Three rounds of baccarat take 12 cards at least: the last of them is dealt from another shoe.
@@ -86,18 +85,8 @@ EVERY = {"baccarat": 1, "blackjack": 2}
 
 
 def _worlds(name: str, fault: Fault, under_way: str = "arrives", every: int = 1) -> list[World]:
-    """Runs a script once for each step, with the fault before it; returns the runs, which violate nothing."""
-    without_fault = run_script(SCRIPTS[name], step=None, game=GAMES[name])
-    assert not guarantees.violations(without_fault)
-    steps = without_fault.replicas[0].steps_before_hand_over
-    assert steps > 60
-    worlds = []
-    for step in range(1, steps + 1, every):
-        world = run_script(SCRIPTS[name], step=step, under_way=under_way, fault=fault, game=GAMES[name])
-        violations = guarantees.violations(world)
-        assert not violations, f"fault before step {step} of {steps}:\n" + "\n".join(violations)
-        worlds.append(world)
-    return worlds
+    """Returns the worlds of a script with the fault before each step, or before one in `every`."""
+    return list(worlds_with_fault(SCRIPTS[name], fault, under_way, every=every, game=GAMES[name]))
 
 
 def _verify_shoes(worlds: Iterable[World]) -> None:
