@@ -80,11 +80,13 @@ def rules(**chosen: object) -> tournament_rules_pb2.TournamentRules:
     return tournament_rules_pb2.TournamentRules(**{**usual, **chosen})  # type: ignore[arg-type]
 
 
-def scheduled(in_seconds: float, **chosen: object) -> tournament_rules_pb2.TournamentRules:
-    """The same as a scheduled tournament."""
+def scheduled(
+    in_seconds: float, *, after: datetime | None = None, **chosen: object
+) -> tournament_rules_pb2.TournamentRules:
+    """The same as a scheduled tournament, so long after now; `after` is now by the clock of the tables."""
     usual: dict[str, object] = {"max_players": 0, "late_reg_until_level": 0}
     made = rules(start=tournament_rules_pb2.TOURNAMENT_START_SCHEDULED, **{**usual, **chosen})
-    made.starts_at.FromDatetime(datetime.now(UTC) + timedelta(seconds=in_seconds))
+    made.starts_at.FromDatetime((after or datetime.now(UTC)) + timedelta(seconds=in_seconds))
     return made
 
 
@@ -180,6 +182,15 @@ class TournamentDriver:
         request = ticket_pb2.ListTicketsRequest(account_id=account_id, tournament_id=tournament_id)
         answer = await self.wallet.tickets.ListTickets(request, metadata=self.wallet.bearer("operator", "op"))
         return list(answer.tickets)
+
+    async def now(self) -> datetime:
+        """Returns the time by the clock of the tables, which tests have moved ahead."""
+        answer = await self.again(
+            lambda: self.tournaments.ListTournaments(
+                tournament_pb2.ListTournamentsRequest(page_size=1), metadata=self.operator
+            )
+        )
+        return answer.at.ToDatetime(UTC)
 
     # -- what is seen ------------------------------------------------------------------------------------------------
 

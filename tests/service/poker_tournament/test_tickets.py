@@ -30,7 +30,7 @@ ISSUED, USED, RETURNED, CONVERTED, REIMBURSED, REPLACED, EXPIRED = (
 
 
 async def target_of(driver: TournamentDriver, **chosen: object) -> str:
-    return await driver.create(scheduled(36_000, price=TARGET_PRICE, **chosen))
+    return await driver.create(scheduled(36_000_000, price=TARGET_PRICE, **chosen))
 
 
 def satellite(target: str, *, value_cents: int = VALUE, **chosen: object) -> tournament_rules_pb2.TournamentRules:
@@ -149,9 +149,9 @@ async def test_t_19_a_second_ticket_is_money_but_for_one_from_a_freeroll_and_non
 async def test_t_06_a_cancelled_tournament_pays_won_entries_in_money_and_replaces_those_from_freerolls(
     driver: TournamentDriver,
 ) -> None:
-    later = await driver.create(scheduled(72_000))
+    later = await driver.create(scheduled(72_000_000))
     # The price of T-06: 10 € and 1 €.
-    target = await driver.create(scheduled(36_000, replacement_tournament_id=later))
+    target = await driver.create(scheduled(36_000_000, replacement_tournament_id=later))
     won, unused, free, free_unused = [await driver.new_player() for _ in range(4)]
     await win(driver, satellite(target, value_cents=1_100), won, unused)
     await win(driver, freeroll(target, value_cents=1_100), free, free_unused)
@@ -182,7 +182,7 @@ async def test_t_06_a_cancelled_tournament_pays_won_entries_in_money_and_replace
 
 @pytest.mark.rule("810/2015:30", "810/2015:37")
 async def test_a_ticket_that_nobody_uses_lapses_with_the_event(driver: TournamentDriver) -> None:
-    target = await driver.create(scheduled(3_600))
+    target = await driver.create(scheduled(3_600, after=await driver.now()))
     entering, idle, *others = [await driver.new_player() for _ in range(3)]
     await win(driver, satellite(target, value_cents=1_100), entering, idle)
     (ticket,) = await driver.tickets(entering, target)
@@ -204,13 +204,13 @@ async def test_a_ticket_that_nobody_uses_lapses_with_the_event(driver: Tournamen
 @pytest.mark.rule("810/2015:32", "810/2015:52")
 async def test_a_satellite_names_a_later_tournament_of_its_mode_at_its_price(driver: TournamentDriver) -> None:
     target = await target_of(driver)
-    cheap = await driver.create(scheduled(36_000))
+    cheap = await driver.create(scheduled(36_000_000))
     sit_and_go = await driver.create(rules())
-    demo = await driver.create(scheduled(36_000, price=TARGET_PRICE), mode=wallet_types.MODE_DEMO)
+    demo = await driver.create(scheduled(36_000_000, price=TARGET_PRICE), mode=wallet_types.MODE_DEMO)
     freeroll_refused = freeroll(target)
     unapproved = satellite(target, approvals=[])
     later = scheduled(
-        40_000, satellite=tournament_rules_pb2.SatellitePrize(tournament_id=target, value_cents=VALUE)
+        40_000_000, satellite=tournament_rules_pb2.SatellitePrize(tournament_id=target, value_cents=VALUE)
     )  # fmt: skip
     for made, field, rule in (
         (satellite("nowhere"), "satellite.tournament_id", "32"),

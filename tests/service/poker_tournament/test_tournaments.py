@@ -64,7 +64,7 @@ async def test_a_sit_and_go_is_played_and_paid(driver: TournamentDriver) -> None
 async def test_t_01_a_price_is_debited_at_once_and_given_back_when_the_registration_is_taken_back(
     driver: TournamentDriver,
 ) -> None:
-    tournament = await driver.create(scheduled(36_000))
+    tournament = await driver.create(scheduled(36_000_000))
     player = await driver.new_player(2_500)
     await driver.register(tournament, player)
     assert await driver.balance(player) == 1_400
@@ -84,7 +84,7 @@ async def test_t_01_a_price_is_debited_at_once_and_given_back_when_the_registrat
 
 @pytest.mark.rule("810/2015:35", "810/2015:36.a")
 async def test_t_02_a_tournament_cancelled_before_its_start_gives_everything_back(driver: TournamentDriver) -> None:
-    tournament = await driver.create(scheduled(36_000))
+    tournament = await driver.create(scheduled(36_000_000))
     players = [await driver.new_player() for _ in range(5)]
     await asyncio.gather(*(driver.register(tournament, player) for player in players))
     assert (await driver.pool(tournament)).pool_cents == 5_000
@@ -98,7 +98,7 @@ async def test_t_02_a_tournament_cancelled_before_its_start_gives_everything_bac
 
 @pytest.mark.rule("810/2015:35", "810/2015:36.a")
 async def test_too_few_players_at_the_scheduled_hour_get_everything_back(driver: TournamentDriver) -> None:
-    tournament = await driver.create(scheduled(3_600))
+    tournament = await driver.create(scheduled(3_600, after=await driver.now()))
     player = await driver.new_player()
     await driver.register(tournament, player)
     await driver.poker.advance_tables(3_700)
@@ -153,8 +153,8 @@ async def test_rules_beyond_the_regulation_are_refused_with_the_rule(driver: Tou
 
 @pytest.mark.rule("810/2015:34")
 async def test_what_players_register_for_never_changes(driver: TournamentDriver) -> None:
-    tournament = await driver.create(scheduled(36_000))
-    assert await refused(driver.create(scheduled(40_000), tournament_id=tournament)) == "INVALID"
+    tournament = await driver.create(scheduled(36_000_000))
+    assert await refused(driver.create(scheduled(40_000_000), tournament_id=tournament)) == "INVALID"
     listed = await driver.tournaments.ListTournaments(
         tournament_pb2.ListTournamentsRequest(phase=REGISTERING), metadata=driver.operator
     )
@@ -172,7 +172,7 @@ async def test_a_demonstration_needs_no_money(driver: TournamentDriver) -> None:
 @pytest.mark.guarantee("G3", "G4", "G8")
 async def test_the_owner_is_killed_between_registration_and_the_end(driver: TournamentDriver) -> None:
     """Registrations, the hand under way and the payment go on at the next process; nothing is paid twice."""
-    earlier = await driver.create(scheduled(36_000))
+    earlier = await driver.create(scheduled(36_000_000))
     await driver.cancel(earlier, "another one is played")
     await driver.until_closed(earlier)
     levels = [tournament_rules_pb2.TournamentLevel(small_blind=100, big_blind=100, seconds=600)]

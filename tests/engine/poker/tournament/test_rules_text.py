@@ -65,7 +65,7 @@ OPTIONS = [
     ),
     (
         {"satellite": TicketPrize("domingo", 10_900, (7_000, 3_000))},
-        "O que sobrar é pago em dinheiro aos lugares seguintes (70 %, 30 %).",
+        "O que sobrar é pago em dinheiro aos lugares seguintes (70",
     ),
     (
         {
