@@ -235,7 +235,7 @@ def message_of(rules: TournamentRules, starts_at: datetime | None) -> tournament
         approvals=sorted(_APPROVALS[each] for each in rules.approvals),
         satellite=None if rules.satellite is None else _satellite_message(rules.satellite),
         satellite_stops_early=rules.satellite_stops_early,
-        replacement_tournament_id=rules.replacement_tournament,
+        replacement_tournament_id=rules.replacement_tournament or None,
     )
     for name, numbers in _WORDS.items():
         setattr(message, name, numbers[getattr(rules, name)])
