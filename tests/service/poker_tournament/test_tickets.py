@@ -29,8 +29,11 @@ ISSUED, USED, RETURNED, CONVERTED, REIMBURSED, REPLACED, EXPIRED = (
 )
 
 
-async def target_of(driver: TournamentDriver, **chosen: object) -> str:
-    return await driver.create(scheduled(36_000_000, price=TARGET_PRICE, **chosen))
+async def target_of(
+    driver: TournamentDriver,
+    freeroll_ticket: tournament_rules_pb2.FreerollTicket.ValueType = (tournament_rules_pb2.FREEROLL_TICKET_UNSPECIFIED),
+) -> str:
+    return await driver.create(scheduled(36_000_000, price=TARGET_PRICE, freeroll_ticket=freeroll_ticket))
 
 
 def satellite(target: str, *, value_cents: int = VALUE, **chosen: object) -> tournament_rules_pb2.TournamentRules:
@@ -105,7 +108,7 @@ async def test_t_15_a_satellite_stops_when_as_many_are_left_as_its_pool_pays_tic
 async def test_t_19_a_second_ticket_is_money_but_for_one_from_a_freeroll_and_none_is_passed_on(
     driver: TournamentDriver,
 ) -> None:
-    target = await target_of(driver, freeroll_ticket=tournament_rules_pb2.FREEROLL_TICKET_CASH)
+    target = await target_of(driver, tournament_rules_pb2.FREEROLL_TICKET_CASH)
     winner, *others = [await driver.new_player() for _ in range(4)]
     await win(driver, satellite(target), winner, others[0])
     assert await states(driver, winner, target) == [ISSUED]
