@@ -10,7 +10,7 @@ from stack.practice.table_feed import SNAPSHOT
 
 # A few are company enough, and a hand comes round soon.
 BOTS_LIMIT = 3
-# Who is dealt in to no hand for so long is no company: bots do not play among themselves.
+# After this long without a hand for any person the bots leave: they do not play among themselves.
 PATIENCE_S = 300.0
 _PLAYS = frozenset({"CAVE_STANDING_PLAYING", "CAVE_STANDING_WAITING"})
 

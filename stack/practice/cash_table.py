@@ -36,7 +36,7 @@ CONFIGURATION: Json = {
         "cave_max_cents": "10000",
         "limit": "LIMIT_NO_LIMIT",
         "entry_mode": "ENTRY_MODE_IMMEDIATE",
-        # Whoever comes back brings what they like: these are credits.
+        # A player who comes back may buy in for any amount: these are credits.
         "rathole_window_min": 0,
     },
 }
@@ -75,7 +75,7 @@ class Seat:
 
     async def _after_failure(self, failed: Refused | Unanswered) -> None:
         if isinstance(failed, Refused) and failed.reason == "INSUFFICIENT_FUNDS":
-            # Whoever enters a demonstration without enough for a cave gets new credits.
+            # A guest who enters with too few credits for a cave gets new ones.
             with suppress(Refused, Unanswered):
                 await self.leave()
         await asyncio.sleep(AGAIN_S)

@@ -82,7 +82,7 @@ class Bots:
         return time.monotonic() - min(self._deciding.values(), default=time.monotonic())
 
     async def listen(self, bus: Nats) -> None:
-        """Hears what players alone are told, as the gateway does."""
+        """Receives the private events of players, as the gateway does."""
         await bus.subscribe(own_view_subject("poker", "*"), cb=self._hear)
 
     async def _hear(self, message: Msg) -> None:

@@ -26,7 +26,7 @@ GATEWAY_HEARTBEAT_S = 1.0
 GATEWAY_LIFETIME_S = 4.0
 # How often a reader forgets what has expired (G11).
 SWEEP_EVERY_S = 30.0
-# Changes that come within so long are told at once: thousands of players come back together when a gateway restarts.
+# Changes within this time are published together: thousands of players reconnect at once when a gateway restarts.
 TELL_AFTER_S = 0.05
 
 _GATEWAYS, _PLAYERS = "gateways", "players"

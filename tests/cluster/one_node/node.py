@@ -33,7 +33,7 @@ NAMESPACE = "feltro-cluster"
 ADDRESS, SERVICE_ADDRESS, SERVICES, PODS = "10.240.0.1", "10.96.0.1", "10.96.0.0/16", "10.244.0.0/24"
 # Where the controller manager makes volumes; it cannot be told another place.
 VOLUMES = Path("/tmp/hostpath_pv")  # noqa: S108
-# Where kubelet and network leave what they have noted, wherever else they are told to be.
+# Kubelet and network plugins leave files here, whatever folders they were given.
 LEFT_BEHIND = ("/var/log/pods", "/var/log/containers", "/var/lib/kubelet", "/var/lib/cni")
 PAUSE_IMAGE = "localhost/feltro-pause:1"
 PACKAGES = ("docker.io", "containernetworking-plugins", "iptables", "dnsmasq-base", "conntrack", "iproute2")

@@ -49,7 +49,7 @@ class Series:
     created: list[str] = field(default_factory=list)
 
     async def create(self, number: int) -> str:
-        """Returns a tournament of the series that exists: whoever creates it again gets the same answer."""
+        """Returns a tournament of the series that exists: creating it again gives the same answer."""
         tournament_id = f"{self.name}-{number}"
         configuration = {"name": {"pt": "Torneio", "en": "Tournament"}, "mode": "MODE_REAL", "rules": RULES}
         body = {"tournament_id": tournament_id, "configuration": configuration, "approval_reference": "drill"}
