@@ -228,6 +228,7 @@ class _Page:
             "WalletService.FindAccount": self._find_account,
             "TableService.ListTables": self._list_tables,
             "TournamentService.ListTournaments": self._list_tournaments,
+            "TicketService.ListTickets": self._list_tickets,
             "BaccaratService.GetRoads": self._roads,
             "authenticate": self._authenticate,
             "subscribe": self._subscribe,
@@ -281,6 +282,9 @@ class _Page:
 
     async def _list_tournaments(self, _: Json) -> Json:
         return {"tournaments": [], "at": _now(), "next_page_token": ""}
+
+    async def _list_tickets(self, _: Json) -> Json:
+        return {"tickets": [], "next_page_token": ""}
 
     async def _roads(self, params: Json) -> Json:
         table = self._guest.table(params["table_id"])

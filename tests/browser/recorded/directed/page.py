@@ -16,7 +16,7 @@ from google.protobuf.message import Message
 
 from feltro.poker.v1 import tournament_pb2
 from feltro.table.v1 import table_pb2
-from feltro.wallet.v1 import session_pb2, wallet_pb2
+from feltro.wallet.v1 import session_pb2, ticket_pb2, wallet_pb2
 from gateway.contracts import json_codec
 from services.kit.table.refusals import TableRefused
 from tests.browser.driver.rest import Json
@@ -76,6 +76,7 @@ class Page(ABC, Generic[Table]):
             "TableService.ListTables": self._list_tables,
             # Every lobby asks for them.
             "TournamentService.ListTournaments": lambda _: json_of(tournament_pb2.ListTournamentsResponse(at=now())),
+            "TicketService.ListTickets": lambda _: json_of(ticket_pb2.ListTicketsResponse()),
             "TableService.EnterTable": self._enter,
             "TableService.GetTable": lambda params: json_of(_state(self.table_of(params))),
             "TableService.GetRules": self._rules,
