@@ -100,6 +100,14 @@ class BackOffice:
     def session_by_id(self, session_id: str) -> Json:
         return self._get(f"/v1/sessions/{session_id}")
 
+    def table(self, table_id: str) -> Json:
+        found: Json = self._get(f"/v1/tables/{table_id}")["table"]
+        return found
+
+    def tournament(self, tournament_id: str) -> Json:
+        found: Json = self._get(f"/v1/tournaments/{tournament_id}")["tournament"]
+        return found
+
     def complaint(self, reference: str) -> Json:
         complaint: Json = self._get(f"/v1/complaints/{reference}")["complaint"]
         return complaint

@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.system.platform import Platform
 from tools import web
 
-LIMIT_BYTES = 200 * 1024
+# Five games and the tournaments with their tickets; every kilobyte more wants a reason.
+LIMIT_BYTES = 208 * 1024
 
 
 def test_everything_together_is_small(platform: Platform) -> None:
