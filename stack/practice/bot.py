@@ -74,7 +74,7 @@ class Bot:
             while True:
                 await asked.wait()
                 asked.clear()
-                # An answer that came too late, or never: the turn is over, or is told again after the next connection.
+                # A late or missing answer costs this turn alone: the next connection shows the one that is open.
                 with suppress(Refused, Unanswered):
                     await self._answer(table_id, hurried=hurried())
 

@@ -99,7 +99,7 @@ class Bots:
     # -- what bots do ------------------------------------------------------------------------------------------------
 
     async def register(self, player_id: str, request_id: str = "enter") -> None:
-        """Registers; the answer is waited for, whoever runs the tournament."""
+        """Registers, and waits for the answer of whichever process runs the tournament."""
         request = tournament_pb2.RegisterRequest(request_id=request_id, tournament_id=self.tournament_id)
         await self._call(lambda poker: poker.tournaments.Register(request, metadata=self._tokens[player_id]))
 

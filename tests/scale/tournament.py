@@ -154,7 +154,7 @@ class TournamentRun:
         self.tell(f"seed {self._plan.seed}: starting the platform")
         async with platform.running(self._home) as self._platform:
             self._owner = Owner(self._platform, TOURNAMENT_ID)
-            # As a gateway: it alone hears what players are told, and tells tables who is connected.
+            # As a gateway: it alone receives private events, and reports to tables who is connected.
             bus = await connect(endpoint(self._platform.bus_url, GATEWAY), "bots")
             journal = await connect_asyncpg(self._platform.replicas[0].database_url)
             try:

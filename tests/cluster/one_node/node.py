@@ -206,7 +206,7 @@ def _write_configurations() -> None:
         # The disk of a machine that others share says nothing about the node.
         "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
         "enforceNodeAllocatable": [],
-        # All pods of the platform are on this one node: how they are is told without delay.
+        # All pods of the platform are on this one node: it reports their state without delay.
         "kubeAPIQPS": 50,
         "kubeAPIBurst": 100,
         "eventRecordQPS": 0,

@@ -13,7 +13,7 @@ from tests.service.poker_tournament.platform import MONEY_CENTS, TournamentDrive
 from tests.service.poker_tournament.test_tournaments import refused, replay
 
 ENTRY = tournament_rules_pb2.TournamentPrice(prize_cents=1_000, fee_cents=100)
-# Small and big blind alike: whoever folds one of them loses as much as whoever folds the other.
+# Small and big blind are equal: folding either of them loses the same.
 BLIND = 20
 LEVELS = [
     tournament_rules_pb2.TournamentLevel(small_blind=blind, big_blind=blind, seconds=36_000) for blind in (BLIND, 40)

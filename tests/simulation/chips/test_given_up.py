@@ -15,7 +15,7 @@ from services.kit.table.fencing import StaleOwner
 
 
 class FailingDirector:
-    """Fails once it is told to."""
+    """Fails once, when a test asks for it."""
 
     def __init__(self, failure: Exception) -> None:
         self.ready = asyncio.Event()

@@ -554,7 +554,7 @@ async def _compare_stream(connection: asyncpg.Connection[asyncpg.Record], expect
     assert sorted(content.by_transfers.pop(("", ""))) == operator_and_bank
     assert dict(content.by_transfers) == written
     assert content.ended == Counter(expected.ended.items())
-    # Of the changes of a ticket by one transfer the last is told.
+    # One transfer may change a ticket more than once: the fact has the last change.
     assert content.tickets == {
         row["ticket_id"]: row["states"]
         for row in await connection.fetch(
