@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from random import Random
+from typing import TypeVar
 
 import aiohttp
 import pytest
 
-from stack.platform_client import Json, PlatformClient, Route
+from stack.platform_client import Json, PlatformClient, Refused, Route
 from stack.practice.bot import Bot
 from stack.practice.cash_table import TABLE_ID
 from stack.practice.pace import Pace
@@ -21,6 +22,8 @@ from tests.processes.kill import kill
 from tests.system.platform import TIMEOUT_S, Platform
 
 pytestmark = pytest.mark.slow
+
+Seen = TypeVar("Seen")
 
 LOOK_S = 0.2
 REGISTERING, RUNNING = "TOURNAMENT_PHASE_REGISTERING", "TOURNAMENT_PHASE_RUNNING"
@@ -39,16 +42,25 @@ class Guest:
     async def table(self, table_id: str) -> Json:
         return await self.call(f"/v1/tables/{table_id}")
 
-    async def wait(self, look: Callable[[], Awaitable[Json]], condition: Callable[[Json], object]) -> Json:
+    async def tournament_table(self, table_id: str) -> Json | None:
+        """Looks at a table of a tournament, which may end at any moment: then there is none."""
+        try:
+            return await self.table(table_id)
+        except Refused as refused:
+            if refused.reason == "TOURNAMENT_OVER":
+                return None
+            raise
+
+    async def wait(self, look: Callable[[], Awaitable[Seen]], condition: Callable[[Seen], object]) -> Seen:
         """Waits until something is so, and returns it."""
         async with asyncio.timeout(TIMEOUT_S):
             while not condition(found := await look()):
                 await asyncio.sleep(LOOK_S)
         return found
 
-    async def skip_result(self, table_id: str, seconds: int) -> None:
-        """Moves the clock of the tables on while nobody has to decide."""
-        if (await self.table(table_id))["table"]["phase"] == "PHASE_RESULT_SHOWN":
+    async def skip_result(self, shown: Json, seconds: int) -> None:
+        """Moves the clock of the tables on while nobody has to decide at the table that is shown."""
+        if shown["table"]["phase"] == "PHASE_RESULT_SHOWN":
             body: Json = {"game": "poker", "by_ms": 1000 * seconds}
             await self.operator.call("/v1/development/tableClock:advance", body)
 
@@ -91,7 +103,7 @@ async def test_bots_play_while_a_person_sits_and_leave_with_them(guest: Guest) -
     await guest.call(f"/v1/players/{guest.bot.name}/sessions:end", {})
 
     async def emptier() -> Json:
-        await guest.skip_result(TABLE_ID, 10)
+        await guest.skip_result(await guest.table(TABLE_ID), 10)
         return await guest.table(TABLE_ID)
 
     left = await guest.wait(emptier, lambda shown: shown["table"]["seated"] == 0)
@@ -116,13 +128,17 @@ async def test_a_sit_and_go_is_played_to_its_end_whose_bots_are_killed(guest: Gu
         following = await guest.wait(
             lambda: _listed(guest, REGISTERING), lambda answer: answer["ids"] and answer["ids"] != [tournament]
         )
-        await guest.wait(lambda: guest.table(table), lambda answer: answer["table"]["past_outcomes"])
+        await guest.wait(
+            lambda: guest.tournament_table(table), lambda answer: answer is None or answer["table"]["past_outcomes"]
+        )
         killed = platform.process("practice")
         kill(killed)
         await asyncio.to_thread(platform.wait, lambda: platform.process_is_new("practice", killed.pid))
 
         async def played_on() -> Json:
-            await guest.skip_result(table, LEVEL_S)
+            at_table = await guest.tournament_table(table)
+            if at_table is not None:
+                await guest.skip_result(at_table, LEVEL_S)
             return await shown()
 
         over = await guest.wait(played_on, lambda answer: answer["tournament"].get("ended_at"))
