@@ -26,6 +26,8 @@ class BotCounts:
 
     stakes_per_round: int
     """How many each bot places in a round; it may change from one round to the next."""
+    goes_on: bool = True
+    """Whether bots of multi-player tables play another round after theirs."""
     stakes: int = 0
     refused_bets: int = 0
     refused_decisions: int = 0
@@ -57,7 +59,7 @@ class TableBots(Generic[Bets, Outcome]):
 
     async def play(self) -> None:
         """Plays round after round: a bot's next bet follows as soon as its last one counts."""
-        while True:
+        while self._counts.goes_on:
             await self._table.wait_for_open_round()
             round_ = self._table.round
             if round_ is None or not self._table.takes_bets:

@@ -145,24 +145,28 @@ async def measure_multi_player(
     """
     game, counts, chances = tables.game, BotCounts(STAKES_PER_ROUND), random.Random(1)
     seated: list[TableBots[Bets, Outcome]] = []
-    tasks: list[asyncio.Task[None]] = []
+    deciding: list[asyncio.Task[None]] = []
     for number, of_table in enumerate(owned):
         table = await of_table.table_for("")
         players = [f"{game.name}-{number}-{bot}" for bot in range(bots_per_table)]
         await tables.seat_players(table, players)
         seated.append(TableBots(game, table, players, random.Random(chances.random()), counts))
         if game.game.has_decisions:
-            tasks += [asyncio.create_task(bots.decide(tables, table, player, counts)) for player in players]
+            deciding += [asyncio.create_task(bots.decide(tables, table, player, counts)) for player in players]
         if number % 20 == 0:
             print(f"      {(number + 1) * bots_per_table} of {len(owned) * bots_per_table} bots seated", flush=True)
-    tasks += [asyncio.create_task(bots_of_table.play()) for bots_of_table in seated]
+    playing = [asyncio.create_task(bots_of_table.play()) for bots_of_table in seated]
+    tasks = [*deciding, *playing]
     name = f"{len(owned)} tables of {game.name}, {bots_per_table} bots each"
     measured = await measure_phase(f"{name}, {STAKES_PER_ROUND} stakes a round", seconds, tables, tasks, counts)
     counts.stakes_per_round = FEW_STAKES_PER_ROUND
     few = await measure_phase(f"{name}, {FEW_STAKES_PER_ROUND} stakes a round", seconds, tables, tasks, counts)
     report_costs(measured, few)
     print(f"      refused: {counts.refused_bets} bets, {counts.refused_decisions} decisions", flush=True)
-    await background.cancel_and_wait(tasks)
+    # A round with stakes would stay open until its window closes, and its table as long.
+    counts.goes_on = False
+    await asyncio.gather(*playing)
+    await background.cancel_and_wait(deciding)
     return measured
 
 

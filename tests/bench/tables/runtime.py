@@ -25,7 +25,6 @@ from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.events.own_views import BusOwnViews
 from services.kit.table.events.publisher import EventStream
 from services.kit.table.game import Bets, Outcome
-from services.kit.table.journal import postgres as postgres_journal
 from services.kit.table.journal.entries import Drawn, Moved
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.sealing import KEY_BYTES, EntropyKey, EntropyKeys
@@ -143,13 +142,12 @@ class BenchTables(Generic[Bets, Outcome]):
         self.facts = facts
         self._dependencies = dependencies
         self._catalogue = catalogue
-        self._leave = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def open(self, placement_ids: Sequence[str]) -> list[OwnedTables[Bets, Outcome]]:
         owned = [OwnedTables(placement_id, self._dependencies) for placement_id in placement_ids]
         for tables in owned:
-            self._run(tables.run(_announce, self._leave, asyncio.Event()))
+            self._run(tables.run(_announce, asyncio.Event(), asyncio.Event()))
         for tables in owned:
             await tables.ready.wait()
         return owned
@@ -160,7 +158,7 @@ class BenchTables(Generic[Bets, Outcome]):
         """Opens a tournament; its tables open when it begins."""
         self._catalogue.enter_tournament(tournament_id, configuration)
         tables = OwnedChipTables(tournament_id, self._dependencies, lambda _: director)
-        self._run(tables.run(_announce, self._leave, asyncio.Event()))
+        self._run(tables.run(_announce, asyncio.Event(), asyncio.Event()))
         await director.ready.wait()
         return tables
 
@@ -174,8 +172,8 @@ class BenchTables(Generic[Bets, Outcome]):
             table.apply_session(session)
 
     async def stop(self) -> None:
-        self._leave.set()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        """Drops the tables: left in good order, one whose round takes bets would wait for the end of its window."""
+        await background.cancel_and_wait(self._tasks)
 
 
 async def _announce(_epoch: int) -> None:
@@ -205,8 +203,8 @@ async def bench_tables(
     """The runtime of the tables of one game."""
     make_database(postgres, game.name)
     url = postgres.url(database_of(game.name), database_of(game.name))
-    writing = postgresql.connect(url, "bench journal", 1, settings=postgres_journal.WRITER_SETTINGS)
-    reading = postgresql.connect(url, "bench", 8)
+    writing = postgresql.connect(url, "bench journal", 1, settings=postgresql.PLANNED_ONCE)
+    reading = postgresql.connect(url, "bench", 8, settings=postgresql.BY_INDEX)
     journal = CountingJournal(writing, reading, EntropyKeys([EntropyKey("bench", bytes(KEY_BYTES))]))
     journal.draws = draws
     bus = await nats.connect(nats_url)
