@@ -15,6 +15,18 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 CONNECT_TIMEOUT_S = 5
 COMMAND_TIMEOUT_S = 30
 
+# Settings for a connection whose statements find every row by an index. A prepared statement keeps its plan until
+# statistics are gathered again: one made while tables are empty reads them whole, and under load still does so long
+# after they have grown.
+BY_INDEX = {"enable_seqscan": "off"}
+# Settings for one whose statements are planned once and never again besides: planning them takes longer than running.
+PLANNED_ONCE = {
+    **BY_INDEX,
+    "plan_cache_mode": "force_generic_plan",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+}
+
 # The failures of the database, of the connection to it and of the pool, through SQLAlchemy or from the driver itself.
 DATABASE_FAILURES = (
     DBAPIError,

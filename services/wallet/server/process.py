@@ -63,10 +63,9 @@ class WalletServer:
     async def run(self, supervisor: TaskSupervisor) -> None:
         """Serves, once its database has the schema, until it is asked to stop; then lets calls under way finish."""
         settings = self._settings
-        engine = postgresql.connect(str(settings.database_url), "feltro-wallet", OTHER_CONNECTIONS)
-        lanes = postgresql.connect(
-            str(settings.database_url), "feltro-wallet lane", settings.lanes, settings=group_commit.CONNECTION_SETTINGS
-        )
+        url = str(settings.database_url)
+        engine = postgresql.connect(url, "feltro-wallet", OTHER_CONNECTIONS, settings=postgresql.BY_INDEX)
+        lanes = postgresql.connect(url, "feltro-wallet lane", settings.lanes, settings=postgresql.PLANNED_ONCE)
         try:
             transport = settings.transport()
             if await schema.wait_for_schema(

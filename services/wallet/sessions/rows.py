@@ -145,10 +145,15 @@ _RECORD_ACTIVITY = text(
 )
 _LAST_BETS = text(
     """
-    SELECT s.session_no, max(k.placed_at) AS placed_at
-    FROM sessions s JOIN rounds r ON r.table_no = s.table_no AND r.state = 1
-    JOIN stakes k ON k.round_no = r.round_no AND k.session_no = s.session_no
-    WHERE s.session_no = ANY(CAST(:session_nos AS bigint[])) AND s.state < 5 GROUP BY s.session_no
+    SELECT s.session_no, bet.placed_at
+    FROM sessions s
+    CROSS JOIN LATERAL (
+        SELECT max(k.placed_at) AS placed_at
+        FROM rounds r
+        JOIN stakes k ON k.round_no = r.round_no AND k.account_no = s.account_no AND k.session_no = s.session_no
+        WHERE r.table_no = s.table_no AND r.state = 1
+    ) AS bet
+    WHERE s.session_no = ANY(CAST(:session_nos AS bigint[])) AND s.state < 5 AND bet.placed_at IS NOT NULL
     """
 )
 _RUNNING_OF_PLAYER = text(

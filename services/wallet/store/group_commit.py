@@ -24,14 +24,6 @@ from services.wallet.model import refusals
 from services.wallet.store.answers import StoredAnswer
 from services.wallet.store.ledger_store import LedgerStore
 
-# A group's statements are planned once and never again: planning one takes longer than running it. They find every row
-# by an index, however large the tables have become since; a plan chosen for small tables must not stay.
-CONNECTION_SETTINGS = {
-    "plan_cache_mode": "force_generic_plan",
-    "enable_seqscan": "off",
-    "enable_hashjoin": "off",
-    "enable_mergejoin": "off",
-}
 # Commands in one transaction, unless a single submission has more (G11).
 GROUP_COMMANDS_LIMIT = 1_000
 # How long a lane waits for more after a group of several submissions; a lone submission never waits.

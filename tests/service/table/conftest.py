@@ -14,7 +14,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from services.kit import background
 from services.kit.database import postgresql
-from services.kit.table.journal import postgres
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.sealing import KEY_BYTES, EntropyKey, EntropyKeys
 from tests.processes.bus import connect_bus
@@ -31,7 +30,7 @@ ENTROPY_KEYS = EntropyKeys([EntropyKey("1", b"k" * KEY_BYTES)])
 @pytest.fixture
 async def engine(game_database: GameDatabase) -> AsyncIterator[AsyncEngine]:
     """The small pool that everything but the journal's writer shares."""
-    engine = postgresql.connect(game_database.url, "test", READING_CONNECTIONS)
+    engine = postgresql.connect(game_database.url, "test", READING_CONNECTIONS, settings=postgresql.BY_INDEX)
     yield engine
     await engine.dispose()
 
@@ -41,7 +40,7 @@ async def running_journal(
     url: str, reading: AsyncEngine, entropy_keys: EntropyKeys = ENTROPY_KEYS
 ) -> AsyncIterator[PostgresJournal]:
     """Runs a journal as one process does."""
-    writing = postgresql.connect(url, "test journal", 1, settings=postgres.WRITER_SETTINGS)
+    writing = postgresql.connect(url, "test journal", 1, settings=postgresql.PLANNED_ONCE)
     journal = PostgresJournal(writing, reading, entropy_keys)
     task = asyncio.create_task(journal.run())
     yield journal

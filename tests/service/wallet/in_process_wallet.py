@@ -490,7 +490,7 @@ async def open_wallet(
     payout_limits: PayoutLimits | None = None,
 ) -> AsyncIterator[InProcessWallet]:
     """Runs a wallet on a database; leaving it and opening another one is a restart."""
-    engine = postgresql.connect(url, "feltro-wallet", 8)
+    engine = postgresql.connect(url, "feltro-wallet", 8, settings=postgresql.BY_INDEX)
     wallet = InProcessWallet(engine, clock or ManualClock(), kind, limits or RelevantEventLimits(), payout_limits)
     await wallet.session_clock.refresh()
     lanes = asyncio.create_task(wallet.group_commit.run())

@@ -57,14 +57,6 @@ from services.kit.table.journal.rows.write_cache import WriteCache
 from services.kit.table.journal.sealing import NO_KEYS, CannotUnseal, EntropyKeys
 from services.kit.table.refusals import TableRefused
 
-# For the engine that writes. Statements are planned once and find every row by an index, however large the tables
-# become.
-WRITER_SETTINGS = {
-    "plan_cache_mode": "force_generic_plan",
-    "enable_seqscan": "off",
-    "enable_hashjoin": "off",
-    "enable_mergejoin": "off",
-}
 # Entries that may wait; a caller beyond waits for room, because no entry is refused for want of it (G11).
 WAITING_LIMIT = 10_000
 # Rows in one transaction, unless a single entry has more (G11).
@@ -154,7 +146,7 @@ class _Submission(NamedTuple):
 class PostgresJournal:
     """The journal of one process. `run` holds the writer's connection and ends the journal when it is cancelled.
 
-    `writing` has `WRITER_SETTINGS` and needs one connection; `reading` is a small pool.
+    `writing` has the settings `PLANNED_ONCE` and needs one connection; `reading` is a small pool.
     """
 
     def __init__(self, writing: AsyncEngine, reading: AsyncEngine, entropy_keys: EntropyKeys = NO_KEYS) -> None:

@@ -41,7 +41,6 @@ from services.kit.table.events.own_views import BusOwnViews
 from services.kit.table.events.publisher import OLDEST, EventStream
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.game import Bets, Game, Outcome
-from services.kit.table.journal import postgres
 from services.kit.table.journal.history import RoundHistory
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.seats import Seats
@@ -116,8 +115,8 @@ class GameProcess(Generic[Bets, Outcome]):
         """Serves, once its database has the schema, until it is asked to stop; then hands its tables over and ends."""
         settings, name = self._settings, self._definition.game.name
         url = str(settings.database_url)
-        writing = postgresql.connect(url, f"feltro-{name} journal", 1, settings=postgres.WRITER_SETTINGS)
-        reading = postgresql.connect(url, f"feltro-{name}", READING_CONNECTIONS)
+        writing = postgresql.connect(url, f"feltro-{name} journal", 1, settings=postgresql.PLANNED_ONCE)
+        reading = postgresql.connect(url, f"feltro-{name}", READING_CONNECTIONS, settings=postgresql.BY_INDEX)
         try:
             transport = settings.transport()
             if await schema.wait_for_schema(reading, name, MIGRATIONS, settings.listen, transport, supervisor.stopping):
