@@ -9,15 +9,19 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 import uvloop
 
 from stack.servers import ephemeral
-from stack.servers.ephemeral import free_port
+from stack.servers.postgres import EmbeddedPostgres
+from tests.bench import wallet as wallet_bench
 from tests.bench.edge_fanout import READY_WITHIN_S, DeliveryCount, connect, open_files_for
 from tests.processes.gateway import GatewayProcess
+from tests.processes.wallet import WalletProcess
 
 # The first connections allocate what all share.
 FIRST = 200
@@ -35,12 +39,31 @@ def bench(number: int) -> dict[str, float]:
     """KiB of an idle connection of each kind."""
     open_files_for(FIRST + number)
     found: dict[str, float] = {}
-    with ephemeral.nats() as bus, tempfile.TemporaryDirectory(prefix="feltro-idle-") as home:
+    with (
+        ephemeral.postgres() as postgres,
+        ephemeral.nats() as bus,
+        tempfile.TemporaryDirectory(prefix="feltro-idle-") as home,
+        _running_wallet(postgres, bus.url, Path(home)) as wallet,
+    ):
         for kind in ("anonymous", "player"):
-            gateway = GatewayProcess("", bus.url, Path(home), LIMITS, wallet_address=f"127.0.0.1:{free_port()}")
+            gateway = GatewayProcess("", bus.url, Path(home), LIMITS, wallet_address=wallet.address)
             size = found[f"idle_{kind}_kib"] = memory(gateway, number, with_token=kind == "player")
             print(f"  (e) {size:.1f} KiB for an idle connection, {kind}", flush=True)
     return found
+
+
+@contextmanager
+def _running_wallet(postgres: EmbeddedPostgres, bus_url: str, home: Path) -> Iterator[WalletProcess]:
+    """Runs the wallet, without which a gateway does not know whether a token was taken back."""
+    postgres.ensure_database(wallet_bench.DATABASE, wallet_bench.OWNER, wallet_bench.USER)
+    wallet_bench.migrate(postgres.url(wallet_bench.OWNER, wallet_bench.DATABASE))
+    wallet = WalletProcess(postgres.url(wallet_bench.USER, wallet_bench.DATABASE), bus_url, home)
+    wallet.start()
+    try:
+        asyncio.run(wallet.ready())
+        yield wallet
+    finally:
+        wallet.kill()
 
 
 def memory(gateway: GatewayProcess, number: int, *, with_token: bool) -> float:
@@ -70,7 +93,7 @@ def memory(gateway: GatewayProcess, number: int, *, with_token: bool) -> float:
 
 
 def _wait(gateway: GatewayProcess) -> None:
-    """Returns when the gateway answers a player, although no service runs behind it."""
+    """Returns when the gateway answers a player, although no game runs behind it."""
     token = gateway.issuer.token(["player"], "first")
     request = urllib.request.Request(f"{gateway.url}/v1/games", headers={"Authorization": f"Bearer {token}"})  # noqa: S310
     deadline = time.monotonic() + READY_WITHIN_S
