@@ -277,7 +277,7 @@ async def bench(seconds: float, large_ledger: int) -> dict[str, float]:
     with ephemeral.postgres() as postgres:
         transactions = pgbench(postgres, int(seconds))
         async with ledger(postgres, DATABASE) as (tables, owner_url):
-            commit, lone, unary = await measure_single_stakes(tables, owner_url, seconds)
+            single = await measure_single_stakes(tables, owner_url, seconds)
         # A new ledger: the first has grown.
         async with ledger(postgres, f"{DATABASE}_growing") as (tables, owner_url):
             # A phase as a warm-up would leave more entries than a small ledger holds.
@@ -285,23 +285,36 @@ async def bench(seconds: float, large_ledger: int) -> dict[str, float]:
             small = await measure_batches(tables, postgres, owner_url, seconds, SMALL_LEDGER)
             large = await measure_batches(tables, postgres, owner_url, seconds, large_ledger)
     return {
-        "wallet-unary-to-tpcb": unary.rate / transactions.rate,
+        "wallet-unary-to-tpcb": single.unary.rate / transactions.rate,
+        "wallet-unary-to-empty-calls": single.unary.rate / single.empty_calls.rate,
+        "wallet-empty-calls-to-tpcb": single.empty_calls.rate / transactions.rate,
         "wallet-batch-to-tpcb": small.rate / transactions.rate,
-        "wallet-lone-p99-to-commit-p99": lone.percentile_ms(0.99) / commit.percentile_ms(0.99),
-        "wallet-lone-p50-to-commit-p50": lone.percentile_ms(0.5) / commit.percentile_ms(0.5),
+        "wallet-lone-p99-to-commit-p99": single.lone.percentile_ms(0.99) / single.commit.percentile_ms(0.99),
+        "wallet-lone-p50-to-commit-p50": single.lone.percentile_ms(0.5) / single.commit.percentile_ms(0.5),
         "wallet-batch-large-to-small-ledger": large.rate / small.rate,
     }
 
 
-async def measure_single_stakes(tables: Tables, owner_url: str, seconds: float) -> tuple[Measured, Measured, Measured]:
-    """Measures plain commits, lone stakes, and stakes of many callers with one call each."""
+@dataclass(frozen=True, slots=True)
+class SingleStakes:
+    """The results for stakes with a call each, and for the least that they could cost."""
+
+    commit: Measured
+    lone: Measured
+    unary: Measured
+    empty_calls: Measured
+
+
+async def measure_single_stakes(tables: Tables, owner_url: str, seconds: float) -> SingleStakes:
+    """Measures plain commits, lone stakes, stakes of many callers with one call each, and as many empty calls."""
     await measure("(warming up)", UNARY_CALLERS, seconds / 4, tables.place_stake)
     commit = await plain_commits(owner_url, seconds / 2)
     await measure("(an empty gRPC call at a time)", 1, seconds / 4, tables.empty_call)
     lone = await measure("one stake at a time", 1, seconds / 2, tables.place_stake)
     unary = await measure("(b) PlaceStake, unary, 64 callers", UNARY_CALLERS, seconds, tables.place_stake)
     await wait_until_outbox_empty(owner_url)
-    return commit, lone, unary
+    empty_calls = await measure("empty gRPC calls, 64 callers", UNARY_CALLERS, seconds / 2, tables.empty_call)
+    return SingleStakes(commit, lone, unary, empty_calls)
 
 
 async def measure_batches(
