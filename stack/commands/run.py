@@ -24,7 +24,7 @@ from stack import ports
 from stack.commands.disk_watch import DiskWatch
 from stack.commands.programs import PlatformPrograms
 from stack.data_folder import RUN_VARIABLE, DataFolder, FolderInUse, FolderUnusable
-from stack.databases import DATABASES, ServiceDatabase
+from stack.databases import DATABASES
 from stack.games import GAMES
 from stack.practice import sit_and_go, welcome
 from stack.processes import leftovers
@@ -107,7 +107,7 @@ class Stack:
         self._bring_up("postgres", self._postgres.ready)
         for database in DATABASES:
             self._postgres.ensure_database(database.name, database.owner, database.user)
-            self._migrate(database)
+        self._migrate()
         self._bring_up("nats", self._programs.nats.ready)
         self._bring_up("wallet", lambda: _serving(self._programs.wallet))
         for game, address in self._programs.games.items():
@@ -185,15 +185,17 @@ class Stack:
         if self._postgres.initialise():
             _report("database", "made")
 
-    def _migrate(self, database: ServiceDatabase) -> None:
-        service = database.service
-        started, log = time.monotonic(), self._folder.logs / f"migrate-{service}.log"
+    def _migrate(self) -> None:
+        started, log = time.monotonic(), self._folder.logs / "migrate.log"
         log.unlink(missing_ok=True)
-        owner_url = self._postgres.url(database.owner, database.name)
+        urls = {
+            f"FELTRO_{database.service.upper()}_OWNER_URL": self._postgres.url(database.owner, database.name)
+            for database in DATABASES
+        }
         migration = ChildProcess(
-            [sys.executable, "-m", "services.kit.command", "migrate", service],
+            [sys.executable, "-m", "services.kit.command", "migrate", *(database.service for database in DATABASES)],
             log=log,
-            environment={RUN_VARIABLE: str(self._folder.root), f"FELTRO_{service.upper()}_OWNER_URL": owner_url},
+            environment={RUN_VARIABLE: str(self._folder.root), **urls},
         )
         try:
             reported = started
@@ -201,12 +203,12 @@ class Stack:
                 self._check_interrupted(0.02)
                 if time.monotonic() - reported > PROGRESS_INTERVAL_S:
                     reported = time.monotonic()
-                    _report("schema", f"of {service} is being migrated: a large table takes a while ({log})")
+                    _report("schemas", f"are being migrated: a large table takes a while ({log})")
         finally:
             status = migration.stop()
         if status:
             raise CannotRun(f"The migration failed. The end of {log}:\n{last_lines(log, LOG_LINES)}")
-        _report("schema", f"of {service} up to date in {time.monotonic() - started:.1f} s")
+        _report("schemas", f"up to date in {time.monotonic() - started:.1f} s")
 
     def _check_interrupted(self, seconds: float) -> None:
         if self._pause(seconds):

@@ -1,4 +1,4 @@
-"""`feltro migrate`: brings a service's database to the newest schema, one process at a time."""
+"""`feltro migrate`: brings the databases of services to the newest schema, each by one process at a time."""
 
 from __future__ import annotations
 
@@ -139,15 +139,20 @@ def _migrations_of(service: str) -> Path:
 
 
 def command(arguments: list[str]) -> int:
-    """Brings a service's database to the newest schema."""
-    if len(arguments) != 1 or arguments[0] not in services_with_database():
+    """Brings the databases of services to the newest schema."""
+    known = services_with_database()
+    if not arguments or not set(arguments) <= set(known):
         print(
-            f"usage: feltro migrate <{'|'.join(services_with_database())}>   (the database is named by"
+            f"usage: feltro migrate <{'|'.join(known)}> …   (the database of each is named by"
             " FELTRO_<SERVICE>_OWNER_URL)",
             file=sys.stderr,
         )
         return 2
-    (service,) = arguments
+    # One after the other; the first that fails leaves the rest as they are.
+    return next((status for service in arguments if (status := _migrate(service))), 0)
+
+
+def _migrate(service: str) -> int:
     settings = load_or_exit(MigrationSettings.for_service(service))
     migrations = _migrations_of(service)
     try:

@@ -121,6 +121,21 @@ def test_a_missing_role_is_reported(postgres: EmbeddedPostgres, monkeypatch: pyt
     assert postgres.sql("SELECT to_regclass('rounds') IS NULL") == "t"
 
 
+def test_of_several_databases_the_first_that_fails_leaves_the_rest(
+    game_database: GameDatabase, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FELTRO_ROULETTE_OWNER_URL", game_database.owner_url)
+    assert command(["roulette", "roulette"]) == 0
+    assert capsys.readouterr().out == "The roulette's database has the newest schema.\n" * 2
+    monkeypatch.setenv("FELTRO_BACCARAT_OWNER_URL", f"postgresql+asyncpg://{OWNER_ROLE}:x@127.0.0.1:1/nothing")
+    monkeypatch.delenv("FELTRO_WALLET_OWNER_URL", raising=False)
+    # The settings of the wallet's would be missing if it were reached.
+    assert command(["roulette", "baccarat", "wallet"]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == "The roulette's database has the newest schema.\n"
+    assert printed.err.startswith("feltro migrate: the database was not changed: ")
+
+
 def test_each_service_has_its_own_variable(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, variable in ((["roulette"], "FELTRO_ROULETTE_OWNER_URL"), (["wallet"], "FELTRO_WALLET_OWNER_URL")):
         monkeypatch.delenv(variable, raising=False)
@@ -135,6 +150,6 @@ def test_each_service_has_its_own_variable(monkeypatch: pytest.MonkeyPatch, caps
 def test_an_unknown_service_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"wallet", "roulette"} <= set(services_with_database())
     assert "kit" not in services_with_database()
-    for arguments in ([], ["blackjak"], ["kit"], ["wallet", "roulette"], ["../wallet"]):
+    for arguments in ([], ["blackjak"], ["kit"], ["wallet", "blackjak"], ["../wallet"]):
         assert command(arguments) == 2
         assert "usage: feltro migrate <" in capsys.readouterr().err
