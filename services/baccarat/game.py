@@ -66,8 +66,15 @@ class BaccaratRules(Table, NoDecisions[Bets, Outcome]):
 
     # -- requests -----------------------------------------------------------------------------------------------------
 
-    def read_request(self, bets: Sequence[baccarat_pb2.Bet]) -> Bets:
-        """Returns the bets that a player wants to place or take back; `add` and `take` judge them."""
+    def read_place_request(self, bets: Sequence[baccarat_pb2.Bet]) -> Bets:
+        """Returns the bets that a player wants to place; `add` judges them."""
+        return self._read(bets)
+
+    def read_cancel_request(self, bets: Sequence[baccarat_pb2.Bet]) -> Bets:
+        """Returns the bets that a player wants to take back; `take` judges them."""
+        return self._read(bets)
+
+    def _read(self, bets: Sequence[baccarat_pb2.Bet]) -> Bets:
         if not 1 <= len(bets) <= BETS_LIMIT:
             raise invalid("bets", f"have to be 1 to {BETS_LIMIT}")
         read: dict[Chance, int] = {}

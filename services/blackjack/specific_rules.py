@@ -9,7 +9,7 @@ from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.blackjack.engine import MAXIMUM_TIMES_MINIMUM, SpecificRules
 from services.kit.cards.shoe import PACK
-from services.kit.table.refusals import TableRefused, invalid, rule_violated
+from services.kit.table.refusals import TableRefused, invalid, rule_violated, specific_rule_violated
 
 REGULATION = "805/2015"
 PACKS = (4, 6, 8)
@@ -158,5 +158,4 @@ def _splits_limit(splits: int) -> int | None:
 
 
 def _violated(field: str, bound: str | int, paragraph: str, sentence: str) -> TableRefused:
-    rule = f"{REGULATION}:{paragraph}"
-    return rule_violated(f"configuration.rules.{field}", bound, rule, f"{sentence} ({rule}).")
+    return specific_rule_violated(field, bound, f"{REGULATION}:{paragraph}", sentence)

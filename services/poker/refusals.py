@@ -1,6 +1,12 @@
 """The refusals of a poker table, with the legal bounds and the rule that each cites."""
 
-from services.kit.table.refusals import TableRefused
+from services.kit.table.refusals import TableRefused, invalid
+
+
+def not_offered(field: str, value: int, low: int, high: int, rule: str) -> TableRefused:
+    """Refuses what a rule leaves to the operator, and what is beyond what this platform offers."""
+    sentence = f"has to be from {low} to {high}, and not {value} ({rule} leaves it open)"
+    return invalid(f"configuration.rules.{field}", sentence)
 
 
 def not_your_turn(seat: int, turn_of: int | None) -> TableRefused:

@@ -12,7 +12,8 @@ from datetime import timedelta
 from enum import StrEnum
 
 from services.kit.table.caves.period import Period
-from services.kit.table.refusals import TableRefused, invalid, rule_violated
+from services.kit.table.refusals import TableRefused, invalid, specific_rule_violated
+from services.poker import refusals
 from services.poker.variant import Variant
 
 # A table has 2 to 10 seats (4.a, 5), and needs two players (7).
@@ -284,8 +285,7 @@ def _verify_open(rules: SpecificRules, field: str, low: int, high: int, paragrap
     """Refuses what the platform does not offer, though the rule leaves it to the operator."""
     value = getattr(rules, field)
     if not low <= value <= high:
-        sentence = f"has to be from {low} to {high}, and not {value} ({rules.variant.rule(paragraph)} leaves it open)"
-        raise invalid(f"configuration.rules.{field}", sentence)
+        raise refusals.not_offered(field, value, low, high, rules.variant.rule(paragraph))
 
 
 def _verify_approved(
@@ -296,5 +296,4 @@ def _verify_approved(
 
 
 def _violated(rules: SpecificRules, field: str, bound: str | int, paragraph: str, sentence: str) -> TableRefused:
-    rule = rules.variant.rule(paragraph)
-    return rule_violated(f"configuration.rules.{field}", bound, rule, f"{sentence} ({rule}).")
+    return specific_rule_violated(field, bound, rules.variant.rule(paragraph), sentence)

@@ -28,6 +28,11 @@ def rule_violated(field: str, bound: str | int, rule: str, sentence: str) -> Tab
     return TableRefused("RULE_VIOLATED", sentence, field=field, bound=bound, rule=rule)
 
 
+def specific_rule_violated(field: str, bound: str | int, rule: str, sentence: str) -> TableRefused:
+    """Refuses a field of a game's own specific rules; the rule that it breaks is cited behind the sentence."""
+    return rule_violated(f"configuration.rules.{field}", bound, rule, f"{sentence} ({rule}).")
+
+
 def overloaded(limit: str | int) -> TableRefused:
     return TableRefused("OVERLOADED", "The table has too much to do: try again in a moment.", limit=limit)
 

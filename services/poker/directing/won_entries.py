@@ -10,7 +10,7 @@ from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import ticket_pb2, wallet_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.refusal import Refused
-from services.kit.table.refusals import TableRefused, rule_violated
+from services.kit.table.refusals import TableRefused, specific_rule_violated
 from services.kit.table.server.tournaments import TournamentParts
 from services.kit.table.wallet.client import WalletUnanswered
 from services.poker.tournament import refusals, specific_rules_message
@@ -133,4 +133,4 @@ class WonEntries:
 
 
 def _violated(field: str, bound: str | int, paragraph: str, sentence: str) -> TableRefused:
-    return rule_violated(f"configuration.rules.{field}", bound, rule(paragraph), f"{sentence} ({rule(paragraph)}).")
+    return specific_rule_violated(field, bound, rule(paragraph), sentence)

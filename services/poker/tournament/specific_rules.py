@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 
-from services.kit.table.refusals import TableRefused, invalid, rule_violated
+from services.kit.table.refusals import TableRefused, invalid, specific_rule_violated
+from services.poker import refusals
 from services.poker import specific_rules as hand_rules
 from services.poker.specific_rules import HeadsUpBlinds, Limit, Showdown
 from services.poker.tournament.levels import Level, default_levels
@@ -346,8 +347,7 @@ def _verify_open(rules: TournamentRules, name: str, low: int, high: int, paragra
     """Refuses what the platform does not offer, though the rule leaves it to the operator."""
     value = getattr(rules, name)
     if not low <= value <= high:
-        sentence = f"has to be from {low} to {high}, and not {value} ({rule(paragraph)} leaves it open)"
-        raise invalid(_field(name), sentence)
+        raise refusals.not_offered(name, value, low, high, rule(paragraph))
 
 
 def _verify_approved(rules: TournamentRules, approval: Approval, name: str, paragraph: str, sentence: str) -> None:
@@ -356,7 +356,7 @@ def _verify_approved(rules: TournamentRules, approval: Approval, name: str, para
 
 
 def _violated(name: str, bound: str | int, paragraph: str, sentence: str) -> TableRefused:
-    return rule_violated(_field(name), bound, rule(paragraph), f"{sentence} ({rule(paragraph)}).")
+    return specific_rule_violated(name, bound, rule(paragraph), sentence)
 
 
 def _field(name: str) -> str:

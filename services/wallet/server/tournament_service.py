@@ -1,5 +1,6 @@
 """`TournamentMoneyService`: checks payments into tournaments and out of them, and reads what was paid."""
 
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from sqlalchemy import Row
@@ -9,6 +10,7 @@ from feltro.wallet.v1 import ticket_pb2, types_pb2
 from feltro.wallet.v1 import tournament_pb2 as pb
 from services.kit.access.identity import Caller
 from services.kit.command_digest import digest
+from services.kit.paging import Page
 from services.kit.wire_format import timestamp
 from services.wallet.ledger import commands
 from services.wallet.model import refusals
@@ -32,7 +34,9 @@ _PAID_BY_TICKET = frozenset({PayInKind.ENTRY, PayInKind.RE_ENTRY})
 _SETTLEMENTS = {TicketSettlement.EXPIRE, TicketSettlement.REIMBURSE}
 
 _Request = pb.PayInRequest | pb.PayOutRequest | pb.SettleTicketsRequest | pb.CloseTournamentRequest
-_ListRequest = pb.GetTournamentMoneyRequest | pb.ListTournamentPayInsRequest | pb.ListTournamentAwardsRequest
+_PagedRequest = pb.ListTournamentPayInsRequest | pb.ListTournamentAwardsRequest
+_ReadRequest = pb.GetTournamentMoneyRequest | _PagedRequest
+_ReadRows = Callable[[AsyncConnection, Tournament, int | None, int | None, int], Awaitable[Sequence[Row[Any]]]]
 
 
 class TournamentMoneyService:
@@ -146,11 +150,7 @@ class TournamentMoneyService:
     async def list_tournament_pay_ins(
         self, request: pb.ListTournamentPayInsRequest, caller: Caller
     ) -> pb.ListTournamentPayInsResponse:
-        wanted = fields.page_request(request)
-        async with self._engine.connect() as connection:
-            found, account_no = await _find(connection, request, caller)
-            rows = await tournaments.pay_ins(connection, found, account_no, wanted.position, wanted.row_limit)
-        page = wanted.page([(row.transfer_no, row) for row in rows])
+        page = await self._page(request, caller, tournaments.pay_ins, lambda row: row.transfer_no)
         return pb.ListTournamentPayInsResponse(
             pay_ins=[
                 pb.TournamentPayIn(
@@ -174,11 +174,7 @@ class TournamentMoneyService:
     async def list_tournament_awards(
         self, request: pb.ListTournamentAwardsRequest, caller: Caller
     ) -> pb.ListTournamentAwardsResponse:
-        wanted = fields.page_request(request)
-        async with self._engine.connect() as connection:
-            found, account_no = await _find(connection, request, caller)
-            rows = await tournaments.awards(connection, found, account_no, wanted.position, wanted.row_limit)
-        page = wanted.page([(row.award_no, row) for row in rows])
+        page = await self._page(request, caller, tournaments.awards, lambda row: row.award_no)
         return pb.ListTournamentAwardsResponse(
             awards=[
                 pb.TournamentAward(
@@ -193,6 +189,16 @@ class TournamentMoneyService:
             ],
             next_page_token=page.next_page_token,
         )
+
+    async def _page(
+        self, request: _PagedRequest, caller: Caller, read_rows: _ReadRows, position_of: Callable[[Row[Any]], int]
+    ) -> Page[Row[Any]]:
+        """Reads one page of what was paid into a tournament, or out of it."""
+        wanted = fields.page_request(request)
+        async with self._engine.connect() as connection:
+            found, account_no = await _find(connection, request, caller)
+            rows = await read_rows(connection, found, account_no, wanted.position, wanted.row_limit)
+        return wanted.page([(position_of(row), row) for row in rows])
 
     async def _submit(self, command: commands.TournamentCommand) -> bytes:
         """Carries one command out, and returns its answer as it is stored (G3)."""
@@ -276,7 +282,7 @@ def award_message(row: Row[Any]) -> pb.Award:
     return award
 
 
-async def _find(connection: AsyncConnection, request: _ListRequest, caller: Caller) -> tuple[Tournament, int | None]:
+async def _find(connection: AsyncConnection, request: _ReadRequest, caller: Caller) -> tuple[Tournament, int | None]:
     """Returns the tournament of a request, and the number of the account that it is narrowed to."""
     table_id = fields.bus_safe_id("tournament_id", request.tournament_id)
     found = await tournaments.find(connection, table_id)

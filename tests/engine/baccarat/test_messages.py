@@ -113,20 +113,20 @@ def test_a_request_is_read_with_each_chance_added_up() -> None:
         baccarat_pb2.Bet(place="tie", amount_cents=200),
         baccarat_pb2.Bet(place="ponto", amount_cents=300),
     ]
-    assert RULES.read_request(request) == bets(ponto=400, tie=200)
+    assert RULES.read_place_request(request) == bets(ponto=400, tie=200)
     assert RULES.read_bets(RULES.bets_message(bets(ponto=400, tie=200)).SerializeToString()) == bets(ponto=400, tie=200)
 
 
 @pytest.mark.guarantee("G11")
 def test_g11_requests_without_bets_or_with_too_many_are_refused() -> None:
     one = baccarat_pb2.Bet(place="ponto", amount_cents=100)
-    assert RULES.read_request([one] * BETS_LIMIT) == bets(ponto=100 * BETS_LIMIT)
+    assert RULES.read_place_request([one] * BETS_LIMIT) == bets(ponto=100 * BETS_LIMIT)
     for wrong in ([], [one] * (BETS_LIMIT + 1)):
-        assert refusal_of(lambda: RULES.read_request(wrong)).facts == {"field": "bets"}  # noqa: B023 - called at once
+        assert refusal_of(lambda: RULES.read_place_request(wrong)).facts == {"field": "bets"}  # noqa: B023 - called at once
     nothing = [one, baccarat_pb2.Bet(place="tie", amount_cents=0)]
-    assert refusal_of(lambda: RULES.read_request(nothing)).facts == {"field": "bets[1].amount_cents"}
+    assert refusal_of(lambda: RULES.read_place_request(nothing)).facts == {"field": "bets[1].amount_cents"}
     unknown = [baccarat_pb2.Bet(place="player", amount_cents=100)]
-    assert refusal_of(lambda: RULES.read_request(unknown)).reason == "BET_ILLEGAL"
+    assert refusal_of(lambda: RULES.read_place_request(unknown)).reason == "BET_ILLEGAL"
 
 
 @pytest.mark.rule("812/2015:23", "812/2015:25", "812/2015:26")

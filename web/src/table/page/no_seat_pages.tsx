@@ -34,6 +34,18 @@ function ToTablesLink({ first }: { first?: boolean }) {
   );
 }
 
+/** What the player can do at once, and otherwise the way back to the tables. */
+function ActOrLeave({ act, label, testId }: { act: () => void; label: string; testId?: string }) {
+  return (
+    <>
+      <button type="button" class="button first" onClick={act} data-testid={testId}>
+        {label}
+      </button>
+      <ToTablesLink />
+    </>
+  );
+}
+
 export function UnknownTablePage() {
   const words = tableWords();
   return (
@@ -51,14 +63,7 @@ export function UnreadableTablePage({ onAgain }: { onAgain: () => void }) {
       icon="warning"
       title={words.unread}
       testId="unread"
-      actions={
-        <>
-          <button type="button" class="button first" onClick={onAgain}>
-            {words.tryAgain}
-          </button>
-          <ToTablesLink />
-        </>
-      }
+      actions={<ActOrLeave act={onAgain} label={words.tryAgain} />}
     >
       <p>{words.unreadText}</p>
     </Page>
@@ -144,14 +149,7 @@ function GuestEndedPage({ onAgain }: { onAgain: () => void }) {
       icon="person"
       title={words.guestOver}
       testId="out"
-      actions={
-        <>
-          <button type="button" class="button first" onClick={onAgain}>
-            {words.withCredits}
-          </button>
-          <ToTablesLink />
-        </>
-      }
+      actions={<ActOrLeave act={onAgain} label={words.withCredits} />}
     >
       <p>{words.guestOverText}</p>
     </Page>
@@ -167,11 +165,7 @@ interface RefusedProps {
 export function SeatRefusedPage({ refusal, listed, onAgain }: RefusedProps) {
   const words = tableWords();
   const mode = listed.configuration?.mode ?? "MODE_REAL";
-  const again = (
-    <button type="button" class="button first" onClick={onAgain} data-testid="try-again">
-      {words.tryAgain}
-    </button>
-  );
+  const again = <ActOrLeave act={onAgain} label={words.tryAgain} testId="try-again" />;
   switch (refusal.reason) {
     case "TABLE_FULL":
     case "TABLE_DISABLED": {
@@ -181,12 +175,7 @@ export function SeatRefusedPage({ refusal, listed, onAgain }: RefusedProps) {
           icon={full ? "people" : "clock"}
           title={full ? words.full : words.disabled}
           testId="refused"
-          actions={
-            <>
-              {again}
-              <ToTablesLink />
-            </>
-          }
+          actions={again}
         >
           <p>
             {!full && refusal.facts["why"] ? words.why(reasonText(refusal.facts["why"])) : refusalText(refusal, mode)}
@@ -201,14 +190,7 @@ export function SeatRefusedPage({ refusal, listed, onAgain }: RefusedProps) {
           icon="person"
           title={words.over}
           testId="refused"
-          actions={
-            <>
-              <button type="button" class="button first" onClick={onAgain} data-testid="try-again">
-                {words.sitAgain}
-              </button>
-              <ToTablesLink />
-            </>
-          }
+          actions={<ActOrLeave act={onAgain} label={words.sitAgain} testId="try-again" />}
         >
           <p>{refusalText(refusal, mode)}</p>
         </Page>
@@ -245,17 +227,7 @@ export function SeatRefusedPage({ refusal, listed, onAgain }: RefusedProps) {
     }
     default:
       return (
-        <Page
-          icon="warning"
-          title={words.refused}
-          testId="refused"
-          actions={
-            <>
-              {again}
-              <ToTablesLink />
-            </>
-          }
-        >
+        <Page icon="warning" title={words.refused} testId="refused" actions={again}>
           <p>{refusalText(refusal, mode)}</p>
           {refusal.traceId && (
             <p>

@@ -6,14 +6,15 @@ import type { Refusal } from "../../../api/refusal";
 import { serverNow } from "../../../api/server_clock";
 import { BetSlip, type IdentifiedBets } from "../../../bets/bet_slip";
 import { betsFromMessage, NO_BETS, type PlacedBets, sumBets } from "../../../bets/bets";
-import { readStored, writeStored } from "../../../browser/storage";
+import { ownStakes, roundTakingBets, takeBackForbidden } from "../../../bets/table_bets";
+import { after } from "../../../browser/after";
 import { chipPlacedSound, chipsCollectedSound } from "../../../chips/chip_sounds";
-import { type Chip, chipSet } from "../../../chips/chips";
+import { chipSet } from "../../../chips/chips";
 import { readOwnResult } from "../../../results/round_record";
 import type { LiveTable } from "../../../table/live/live_table";
 import { resultPending } from "../../../table/live/result_pending";
 import { announceOwnBets } from "../../../tray/bet_announcer";
-import { BettingNotice } from "../../../tray/betting_notice";
+import { BettingControls } from "../../../tray/betting_controls";
 import { noMoreBetsSound, prizeSound } from "../../../tray/call_sounds";
 import { soundLastSeconds } from "../../../tray/last_seconds";
 import { slipPorts } from "../../../tray/slip_ports";
@@ -29,14 +30,10 @@ import type { ChanceOnTable, Layout } from "../layout/messages";
 import { chanceName } from "../words/chances";
 import { baccaratRefusals } from "../words/refusals";
 
-export class Felt implements BettingFelt {
+export class Felt extends BettingControls implements BettingFelt {
   readonly slip: BetSlip;
   readonly sequence: DealSequence;
   readonly chances: ReadonlyMap<string, ChanceOnTable>;
-  readonly chips: readonly Chip[];
-  readonly chosenChip = signal<Chip>({ value: 0, colour: 0 });
-  /** The notice to the player. */
-  readonly notice = new BettingNotice(after);
   /** The announcement of accepted bets for screen readers. */
   readonly announcement = signal("");
   /** The player's chips to show: those of the round whose result is being shown, or of the open round. */
@@ -52,13 +49,11 @@ export class Felt implements BettingFelt {
     readonly table: LiveTable,
     readonly layout: Layout,
   ) {
-    this.chances = new Map(layout.chances.map((chance) => [chance.place, chance]));
     const minimum = Math.min(...layout.chances.map((chance) => cents(chance.minimum_cents)));
     // No maximum in Macau.
     const maxima = layout.chances.map((chance) => cents(chance.maximum_cents) || Number.POSITIVE_INFINITY);
-    this.chips = chipSet(minimum, Math.max(...maxima));
-    const remembered = this.chips.find(({ colour }) => String(colour) === readStored("chip"));
-    this.chosenChip.value = remembered ?? this.chips[0] ?? this.chosenChip.value;
+    super(chipSet(minimum, Math.max(...maxima)));
+    this.chances = new Map(layout.chances.map((chance) => [chance.place, chance]));
     const refused = (refusal: Refusal) => this.notice.refused(refusal, table.mode.value, baccaratRefusals());
     this.slip = new BetSlip(bettingRules(table.tableId.value, layout, call), slipPorts(table, refused));
     this.sequence = new DealSequence({ now: () => performance.now(), serverNow, after });
@@ -107,12 +102,6 @@ export class Felt implements BettingFelt {
     };
   }
 
-  choose(chip: Chip): void {
-    this.notice.close();
-    this.chosenChip.value = chip;
-    writeStored("chip", String(chip.colour));
-  }
-
   placeChip(chance: string): void {
     if (!this.continueBetting()) this.showNotice(trayWords().blocked.closed);
     else if (this.slip.placeChip(chance, this.chosenChip.value.value)) chipPlacedSound();
@@ -125,22 +114,6 @@ export class Felt implements BettingFelt {
     else this.slip.takeBackFrom(chance);
   }
 
-  repeat(): void {
-    if (this.continueBetting()) this.slip.repeat();
-  }
-
-  double(): void {
-    if (this.continueBetting() && this.slip.double()) chipPlacedSound();
-  }
-
-  start(): void {
-    if (this.continueBetting()) void this.slip.start();
-  }
-
-  showNotice(text: string): void {
-    this.notice.show(text, false);
-  }
-
   /** The commission that is deducted from the prizes of a round (812/2015:26). */
   commissionOf({ outcome, bets }: RoundResult): Cents {
     return commissionCents(this.layout.rules, outcome, bets.get("banca") ?? 0);
@@ -151,13 +124,8 @@ export class Felt implements BettingFelt {
     return prizeCents(this.layout, bets, outcome);
   }
 
-  /** Ends the showing of a result, so that the player can bet; false while bets are not taken. */
-  private continueBetting(): boolean {
-    if (!this.bettable.value) return false;
+  protected override endShowing(): void {
     this.sequence.dismiss();
-    // A notice about an earlier click is obsolete.
-    this.notice.close();
-    return true;
   }
 
   private takeSnapshot(table: TableSnapshot, own: OwnSeat | null): void {
@@ -165,7 +133,7 @@ export class Felt implements BettingFelt {
     const unreadRound = this.sequence.takeSnapshot(table, sumBets(stakes.flatMap(({ bets }) => [...bets])));
     if (unreadRound) this.readResult(unreadRound);
     this.closed.value = table.phase === "PHASE_CLOSED" || table.phase === "PHASE_DRAWN";
-    this.slip.restore(openRound(table), stakes, takeBackForbidden(table));
+    this.slip.restore(roundTakingBets(table), stakes, takeBackForbidden(table));
   }
 
   /** Reads the result of a round whose end was not received here. */
@@ -195,24 +163,11 @@ export class Felt implements BettingFelt {
   }
 }
 
-function openRound(table: TableSnapshot): string | null {
-  return table.phase === "PHASE_BETTING" ? (table.round?.round_id ?? null) : null;
-}
-
 /** The player's stakes, where they are those that the table shows; otherwise the bets that it shows, without their ids. */
 function stakesOf(table: TableSnapshot, own: OwnSeat | null): readonly IdentifiedBets[] {
-  const stakes = (own?.stakes ?? []).map(({ stake_id, bets }) => ({ stake_id, bets: betsFromMessage(bets) }));
+  const stakes = ownStakes(own);
   const shown = table.bets.find(({ seat }) => seat === own?.seat);
   const staked = (own?.stakes ?? []).reduce((all, { amount_cents }) => all + cents(amount_cents), 0);
   if (staked === cents(shown?.staked_cents)) return stakes;
   return shown ? [{ stake_id: "", bets: betsFromMessage(shown.bets) }] : [];
-}
-
-function takeBackForbidden(table: TableSnapshot): boolean {
-  return table.configuration?.cancel_forbidden ?? false;
-}
-
-function after(ms: number, then: () => void): () => void {
-  const timer = setTimeout(then, ms);
-  return () => clearTimeout(timer);
 }

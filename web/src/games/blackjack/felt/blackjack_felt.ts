@@ -4,15 +4,16 @@ import type { LocalizedText, OwnSeat, PastOutcome, TableEvent, TableSnapshot } f
 import { call, identity, requestId } from "../../../api/platform";
 import type { Refusal } from "../../../api/refusal";
 import { serverNow } from "../../../api/server_clock";
-import type { BetSlip, IdentifiedBets } from "../../../bets/bet_slip";
+import type { BetSlip } from "../../../bets/bet_slip";
 import { betsFromMessage, NO_BETS, type PlacedBets, sumBets } from "../../../bets/bets";
-import { readStored, writeStored } from "../../../browser/storage";
+import { ownStakes, roundTakingBets, takeBackForbidden } from "../../../bets/table_bets";
+import { after } from "../../../browser/after";
 import { chipPlacedSound, chipsCollectedSound } from "../../../chips/chip_sounds";
-import { type Chip, chipSet } from "../../../chips/chips";
+import { chipSet } from "../../../chips/chips";
 import type { LiveTable } from "../../../table/live/live_table";
 import { resultPending } from "../../../table/live/result_pending";
 import { announceOwnBets } from "../../../tray/bet_announcer";
-import { BettingNotice } from "../../../tray/betting_notice";
+import { BettingControls } from "../../../tray/betting_controls";
 import { noMoreBetsSound, prizeSound } from "../../../tray/call_sounds";
 import { soundLastSeconds } from "../../../tray/last_seconds";
 import { slipPorts } from "../../../tray/slip_ports";
@@ -38,14 +39,11 @@ export type Stage = "resting" | "betting" | "closed" | "dealing" | "playing" | "
 // How fast cards are dealt where the table does not say it.
 const DEALING_MS = 450;
 
-export class BlackjackFelt {
+export class BlackjackFelt extends BettingControls {
   readonly rules: SpecificRules;
   readonly slip: BetSlip;
   readonly cards: ShownCards;
   readonly decisions: Decisions;
-  readonly chips: readonly Chip[];
-  readonly chosenChip = signal<Chip>({ value: 0, colour: 0 });
-  readonly notice = new BettingNotice(after);
   /** The result of the round on the table, from the moment it is known. */
   readonly result = signal<RoundResult | null>(null);
   /** The result that may be read now: of the round on the table, or of the last one for a while. */
@@ -69,11 +67,9 @@ export class BlackjackFelt {
   private readonly lastBets = signal<PlacedBets>(NO_BETS);
 
   constructor(readonly table: LiveTable) {
-    const configuration = table.snapshot.peek()?.configuration;
-    this.rules = (configuration?.rules ?? {}) as SpecificRules;
-    this.chips = chipSet(cents(this.rules.minimum_cents), cents(this.rules.maximum_cents));
-    const remembered = this.chips.find(({ colour }) => String(colour) === readStored("chip"));
-    this.chosenChip.value = remembered ?? this.chips[0] ?? this.chosenChip.value;
+    const rules = (table.snapshot.peek()?.configuration?.rules ?? {}) as SpecificRules;
+    super(chipSet(cents(rules.minimum_cents), cents(rules.maximum_cents)));
+    this.rules = rules;
     this.cards = new ShownCards({ now: () => performance.now(), after }, cardSound);
     const refused = (refusal: Refusal) => this.notice.refused(refusal, table.mode.value, blackjackRefusals());
     this.slip = blackjackSlip(table.tableId.value, this.rules, {
@@ -136,12 +132,6 @@ export class BlackjackFelt {
     };
   }
 
-  choose(chip: Chip): void {
-    this.notice.close();
-    this.chosenChip.value = chip;
-    writeStored("chip", String(chip.colour));
-  }
-
   /** Places the chosen chip on a place. */
   placeChip(place: number): void {
     if (!this.continueBetting()) this.showNotice(blackjackWords().closed);
@@ -150,29 +140,6 @@ export class BlackjackFelt {
 
   takeBackFrom(place: number): void {
     if (this.continueBetting()) this.slip.takeBackFrom(String(place));
-  }
-
-  repeat(): void {
-    if (this.continueBetting()) this.slip.repeat();
-  }
-
-  double(): void {
-    if (this.continueBetting() && this.slip.double()) chipPlacedSound();
-  }
-
-  start(): void {
-    if (this.continueBetting()) void this.slip.start();
-  }
-
-  showNotice(text: string): void {
-    this.notice.show(text, false);
-  }
-
-  private continueBetting(): boolean {
-    if (!this.bettable.value) return false;
-    // A notice about an earlier click is obsolete.
-    this.notice.close();
-    return true;
   }
 
   private clearLastRound(): void {
@@ -217,7 +184,7 @@ export class BlackjackFelt {
   private takeSnapshot(table: TableSnapshot, own: OwnSeat | null): void {
     const { round } = table;
     batch(() => {
-      this.slip.restore(openRound(table), betsOf(own), table.configuration?.cancel_forbidden ?? false);
+      this.slip.restore(roundTakingBets(table), ownStakes(own), takeBackForbidden(table));
       const shownAgain =
         this.result.value && !round?.outcome && table.past_outcomes[0]?.round_id === this.result.value.round_id;
       if (shownAgain && this.table.individual.value) {
@@ -275,7 +242,7 @@ export class BlackjackFelt {
   }
 
   private openRound(round_id: string, table: TableSnapshot): void {
-    this.slip.roundOpened(round_id, table.configuration?.cancel_forbidden ?? false);
+    this.slip.roundOpened(round_id, takeBackForbidden(table));
     if (this.table.individual.value) return;
     this.keepResult();
     this.result.value = null;
@@ -310,14 +277,6 @@ export class BlackjackFelt {
   }
 }
 
-function openRound(table: TableSnapshot): string | null {
-  return table.phase === "PHASE_BETTING" ? (table.round?.round_id ?? null) : null;
-}
-
-function betsOf(own: OwnSeat | null): readonly IdentifiedBets[] {
-  return (own?.stakes ?? []).map(({ stake_id, bets }) => ({ stake_id, bets: betsFromMessage(bets) }));
-}
-
 function otherBets(table: TableSnapshot | null, own: number | undefined) {
   const places = new Map<number, { seat: number; cents: Cents }>();
   for (const { seat, bets } of table?.bets ?? []) {
@@ -333,9 +292,4 @@ function otherBets(table: TableSnapshot | null, own: number | undefined) {
 /** A moment of the platform's on the clock that animations follow. */
 function localTime(at: string | undefined): number {
   return at ? performance.now() + Date.parse(at) - serverNow() : 0;
-}
-
-function after(ms: number, then: () => void): () => void {
-  const timer = setTimeout(then, ms);
-  return () => clearTimeout(timer);
 }

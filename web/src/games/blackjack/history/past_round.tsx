@@ -3,8 +3,9 @@
 import type { PlayerRound } from "../../../api/messages";
 import { cardsText } from "../../../cards/card_names";
 import { PlayingCard } from "../../../cards/playing_card";
+import { type PastBetRow, PastBetsTable } from "../../../rounds/past_bets_table";
 import { dictionary } from "../../../words/language";
-import { amount, type Cents, shortAmount } from "../../../words/money";
+import { amount } from "../../../words/money";
 import { timeOfDay } from "../../../words/times";
 import type { BankHand, Hand } from "../messages/messages";
 import { handResult, type StakeName } from "../round/hand_results";
@@ -34,14 +35,6 @@ const pastRoundWords = dictionary(
       ACTED_BY_INSTRUCTION: "por instrução sua",
       ACTED_BY_PLATFORM: "pela plataforma",
     },
-    stakes: "As suas apostas",
-    stakesInCredits: "As suas apostas, em créditos",
-    stake: "Aposta",
-    staked: "Apostado",
-    back: "Recebido",
-    returned: "Devolvido",
-    total: "Total",
-    none: "–",
     kinds: {
       bet: () => "Aposta",
       split: (hand: number) => `Mão ${hand}, desdobrada`,
@@ -66,14 +59,6 @@ const pastRoundWords = dictionary(
       ACTED_BY_INSTRUCTION: "by your instruction",
       ACTED_BY_PLATFORM: "by the platform",
     },
-    stakes: "Your bets",
-    stakesInCredits: "Your bets, in credits",
-    stake: "Bet",
-    staked: "Staked",
-    back: "Paid back",
-    returned: "Given back",
-    total: "Total",
-    none: "–",
     kinds: {
       bet: () => "Bet",
       split: (hand: number) => `Hand ${hand}, from a split`,
@@ -111,7 +96,7 @@ export function PastRound({ round }: { round: PlayerRound }) {
         round.round?.state === "ROUND_STATE_VOID" && <p>{words.noCards}</p>
       )}
       {outcome && <Decisions decisions={decisions} round={round} />}
-      <Stakes round={round} stakes={stakes} />
+      <PastBetsTable round={round} rows={rowsOf(stakes)} className="past-stakes" />
     </div>
   );
 }
@@ -182,51 +167,14 @@ function Decisions({ decisions, round }: { decisions: readonly PastDecision[]; r
   );
 }
 
-function Stakes({ round, stakes }: { round: PlayerRound; stakes: readonly PastStake[] }) {
+function rowsOf(stakes: readonly PastStake[]): PastBetRow[] {
   const words = pastRoundWords();
-  const isVoid = round.round?.state === "ROUND_STATE_VOID";
-  const demo = round.mode === "MODE_DEMO";
-  const amountText = (value: Cents | null) =>
-    value === null ? words.none : demo ? shortAmount(value) : amount(value, round.mode);
-  const back = (stake: PastStake) => (isVoid ? stake.staked : stake.payout);
-  const sum = (values: readonly (Cents | null)[]) =>
-    values.reduce((all, value) => (all === null || value === null ? null : all + value), 0);
-  const places = new Set(stakes.map(({ place }) => place));
-  return (
-    <div class="past-stakes">
-      <table class="list" data-testid="told-bets">
-        <caption>{demo ? words.stakesInCredits : words.stakes}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{words.stake}</th>
-            <th scope="col" class="number">
-              {words.staked}
-            </th>
-            <th scope="col" class="number">
-              {isVoid ? words.returned : words.back}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {stakes.map((stake) => (
-            <tr key={stake.name} class={stake.payout ? "past-won" : undefined} data-place={stake.name}>
-              <th scope="row">
-                {places.size > 1 && `${words.place(stake.place)}: `}
-                {words.kinds[stake.kind](stake.hand)}
-              </th>
-              <td class="number">{amountText(stake.staked)}</td>
-              <td class="number">{amountText(back(stake))}</td>
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row">{words.total}</th>
-            <td class="number">{amountText(sum(stakes.map(({ staked }) => staked)))}</td>
-            <td class="number">{amountText(sum(stakes.map(back)))}</td>
-          </tr>
-        </tfoot>
-      </table>
-    </div>
-  );
+  const severalPlaces = new Set(stakes.map(({ place }) => place)).size > 1;
+  return stakes.map(({ name, place, kind, hand, staked, payout }) => ({
+    key: name,
+    name: `${severalPlaces ? `${words.place(place)}: ` : ""}${words.kinds[kind](hand)}`,
+    staked,
+    payout,
+    won: Boolean(payout),
+  }));
 }

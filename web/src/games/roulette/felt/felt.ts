@@ -6,14 +6,15 @@ import type { Refusal } from "../../../api/refusal";
 import { serverNow } from "../../../api/server_clock";
 import type { IdentifiedBets } from "../../../bets/bet_slip";
 import { betsFromMessage, equalBets, NO_BETS, type PlacedBets, sumBets } from "../../../bets/bets";
-import { readStored, writeStored } from "../../../browser/storage";
+import { ownStakes, roundTakingBets, takeBackForbidden } from "../../../bets/table_bets";
+import { after } from "../../../browser/after";
 import { chipPlacedSound, chipsCollectedSound } from "../../../chips/chip_sounds";
-import { type Chip, chipSet } from "../../../chips/chips";
+import { chipSet } from "../../../chips/chips";
 import { readOwnResult } from "../../../results/round_record";
 import type { LiveTable } from "../../../table/live/live_table";
 import { resultPending } from "../../../table/live/result_pending";
 import { announceOwnBets } from "../../../tray/bet_announcer";
-import { BettingNotice } from "../../../tray/betting_notice";
+import { BettingControls } from "../../../tray/betting_controls";
 import { noMoreBetsSound, prizeSound } from "../../../tray/call_sounds";
 import { soundLastSeconds } from "../../../tray/last_seconds";
 import { slipPorts } from "../../../tray/slip_ports";
@@ -30,14 +31,12 @@ import type { RoundResult } from "./results";
 // Other players' chips need not appear one by one: a table of 200 is redrawn a few times a second.
 const OTHERS_EVERY_MS = 150;
 
-export class Felt {
+export class Felt extends BettingControls {
   readonly slip: RouletteSlip;
   readonly otherBets = new OtherPlayersBets((then) => setTimeout(() => requestAnimationFrame(then), OTHERS_EVERY_MS));
   readonly sequence: OutcomeSequence;
   readonly places: ReadonlyMap<string, Place>;
   readonly callBets: ReadonlyMap<string, CallBet>;
-  readonly chips: readonly Chip[];
-  readonly chosenChip = signal<Chip>({ value: 0, colour: 0 });
   /** The place or call bet that is pointed at or focused. */
   readonly pointedPlace = signal<string | null>(null);
   /** The board's tab stop. */
@@ -46,8 +45,6 @@ export class Felt {
   readonly aimedBets: ReadonlySignal<PlacedBets>;
   readonly litPlaces: ReadonlySignal<ReadonlySet<string>>;
   readonly litNumbers: ReadonlySignal<ReadonlySet<string>>;
-  /** The notice to the player. */
-  readonly notice = new BettingNotice(after);
   /** The announcement of accepted bets for screen readers. */
   readonly announcement = signal("");
   /** The player's chips to show: those of the round whose result is being shown, or of the open round. */
@@ -63,13 +60,11 @@ export class Felt {
     readonly table: LiveTable,
     readonly layout: Layout,
   ) {
-    this.places = new Map(layout.places.map((place) => [place.place, place]));
-    this.callBets = new Map(layout.call_bets.map((bet) => [bet.place, bet]));
     const minimum = Math.min(...layout.places.map((place) => cents(place.minimum_cents)));
     const highest = Math.max(...layout.places.map((place) => cents(place.maximum_cents)));
-    this.chips = chipSet(minimum, highest);
-    const remembered = this.chips.find(({ colour }) => String(colour) === readStored("chip"));
-    this.chosenChip.value = remembered ?? this.chips[0] ?? this.chosenChip.value;
+    super(chipSet(minimum, highest));
+    this.places = new Map(layout.places.map((place) => [place.place, place]));
+    this.callBets = new Map(layout.call_bets.map((bet) => [bet.place, bet]));
     const refused = (refusal: Refusal) => this.notice.refused(refusal, table.mode.value, rouletteRefusals());
     this.slip = new RouletteSlip(table.tableId.value, layout, { call, ...slipPorts(table, refused) });
     this.sequence = new OutcomeSequence(layout, {
@@ -136,32 +131,10 @@ export class Felt {
     };
   }
 
-  choose(chip: Chip): void {
-    this.notice.close();
-    this.chosenChip.value = chip;
-    writeStored("chip", String(chip.colour));
-  }
-
   /** Places the chosen chip, or one for each unit of a call bet. */
   placeChip(place: string): void {
     if (!this.continueBetting()) this.showNotice(trayWords().blocked.closed);
     else if (this.slip.placeChip(place, this.chosenChip.value.value)) chipPlacedSound();
-  }
-
-  repeat(): void {
-    if (this.continueBetting()) this.slip.repeat();
-  }
-
-  double(): void {
-    if (this.continueBetting() && this.slip.double()) chipPlacedSound();
-  }
-
-  start(): void {
-    if (this.continueBetting()) void this.slip.start();
-  }
-
-  showNotice(text: string): void {
-    this.notice.show(text, false);
   }
 
   /** The amount that the next click on a place stakes. */
@@ -179,13 +152,8 @@ export class Felt {
     return prize;
   }
 
-  /** Ends the showing of a result, so that the player can bet; false while bets are not taken. */
-  private continueBetting(): boolean {
-    if (!this.bettable.value) return false;
+  protected override endShowing(): void {
     this.sequence.dismiss();
-    // A notice about an earlier click is obsolete.
-    this.notice.close();
-    return true;
   }
 
   /** Reads the bets that were placed between the table's snapshot and the first event received here. */
@@ -225,13 +193,13 @@ export class Felt {
     } else if (round_opened) this.otherBets.clear();
   }
 
-  private takeSnapshot(table: TableSnapshot, own: OwnSeat | null, stakes = stakesOf(own)): void {
+  private takeSnapshot(table: TableSnapshot, own: OwnSeat | null, stakes = ownStakes(own)): void {
     const ownBets = sumBets(stakes.flatMap(({ bets }) => [...bets]));
     this.otherBets.reset(table.bets, own?.seat);
     const unreadRound = this.sequence.takeSnapshot(table, ownBets);
     if (unreadRound) this.readResult(unreadRound);
     this.closed.value = table.phase === "PHASE_CLOSED" || table.phase === "PHASE_DRAWN";
-    this.slip.restore(openRound(table), stakes, takeBackForbidden(table));
+    this.slip.restore(roundTakingBets(table), stakes, takeBackForbidden(table));
   }
 
   /** Reads the result of a round whose end was received here. */
@@ -266,27 +234,10 @@ export class Felt {
   }
 }
 
-function openRound(table: TableSnapshot): string | null {
-  return table.phase === "PHASE_BETTING" ? (table.round?.round_id ?? null) : null;
-}
-
-function stakesOf(own: OwnSeat | null): readonly IdentifiedBets[] {
-  return (own?.stakes ?? []).map(({ stake_id, bets }) => ({ stake_id, bets: betsFromMessage(bets) }));
-}
-
 /** The stakes of a seat that may have been read in an earlier round than the snapshot's, which says what lies on the felt. */
 function stakesInRound(table: TableSnapshot, own: OwnSeat | null): readonly IdentifiedBets[] {
-  const stakes = stakesOf(own);
+  const stakes = ownStakes(own);
   const bets = betsFromMessage(table.bets.find(({ seat }) => seat === own?.seat)?.bets);
   if (equalBets(bets, sumBets(stakes.flatMap((stake) => [...stake.bets])))) return stakes;
   return bets.size ? [{ stake_id: "", bets }] : [];
-}
-
-function takeBackForbidden(table: TableSnapshot): boolean {
-  return table.configuration?.cancel_forbidden ?? false;
-}
-
-function after(ms: number, then: () => void): () => void {
-  const timer = setTimeout(then, ms);
-  return () => clearTimeout(timer);
 }

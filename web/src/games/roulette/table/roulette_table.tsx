@@ -1,9 +1,9 @@
 // A roulette table within its frame: wheel, board, clock, tray, and the round's result.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { call } from "../../../api/platform";
+import { LaidTable } from "../../../table/live/laid_table";
 import type { LiveTable } from "../../../table/live/live_table";
 import { PhaseClock } from "../../../table/live/phase_clock";
-import { resultPending } from "../../../table/live/result_pending";
 import { NoticeBox } from "../../../tray/notice_box";
 import { useShortcuts } from "../../../tray/shortcuts";
 import { type StartAction, Tray } from "../../../tray/tray";
@@ -27,45 +27,17 @@ import { rouletteWords } from "../words/table_words";
 import "./roulette_table.css";
 import "./reflow.css";
 
+const readLayout = (table_id: string) => call("RouletteService.GetLayout", { table_id });
+
 export function RouletteTable({ table }: { table: LiveTable }) {
-  const tableId = table.tableId.value;
-  const snapshot = table.snapshot.value;
-  const version = snapshot?.round?.configuration_version ?? snapshot?.configuration_version;
-  const [layout, setLayout] = useState<{ of: string; is: Layout } | null>(null);
-  const [failed, setFailed] = useState(false);
-  const [tries, setTries] = useState(0);
-  const layoutKey = `${tableId} ${version} ${tries}`;
-  useEffect(() => {
-    let mounted = true;
-    setFailed(false);
-    call("RouletteService.GetLayout", { table_id: tableId }).then(
-      (is) => mounted && setLayout({ of: `${tableId} ${version}`, is }),
-      () => {
-        if (!mounted) return;
-        setFailed(true);
-        // Without a felt no result is being shown.
-        resultPending.value = false;
-      },
-    );
-    return () => {
-      mounted = false;
-    };
-  }, [layoutKey]);
-  if (failed) {
-    return (
-      <div class="roulette-wait" role="alert">
-        <p>{rouletteWords().failed}</p>
-        <button type="button" class="button" onClick={() => setTries(tries + 1)}>
-          {rouletteWords().again}
-        </button>
-      </div>
-    );
-  }
-  if (!layout) return <p class="roulette-wait quiet">{rouletteWords().loading}</p>;
-  return <LaidTable key={layout.of} table={table} layout={layout.is} />;
+  return (
+    <LaidTable table={table} readLayout={readLayout}>
+      {(layout, key) => <FeltInFrame key={key} table={table} layout={layout} />}
+    </LaidTable>
+  );
 }
 
-function LaidTable({ table, layout }: { table: LiveTable; layout: Layout }) {
+function FeltInFrame({ table, layout }: { table: LiveTable; layout: Layout }) {
   const [felt] = useState(() => new Felt(table, layout));
   // A layout effect, before the first click: what is visible can be bet on.
   useLayoutEffect(() => felt.follow(), [felt]);

@@ -48,9 +48,6 @@ export const rouletteWords = dictionary(
     takeOff: "Retirar a última ficha desta posição",
     yourBets: "As suas apostas",
     none: "Nenhuma",
-    loading: "A preparar a mesa…",
-    failed: "Não foi possível preparar a mesa.",
-    again: "Tentar de novo",
   },
   {
     board: "Betting board",
@@ -96,8 +93,5 @@ export const rouletteWords = dictionary(
     takeOff: "Take the last chip of this place back",
     yourBets: "Your bets",
     none: "None",
-    loading: "The table is being prepared…",
-    failed: "The table could not be prepared.",
-    again: "Try again",
   },
 );
