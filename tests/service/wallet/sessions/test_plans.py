@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from sqlalchemy import TextClause
-from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 
 from services.wallet.sessions import rows
 from tests.service.wallet.in_process_wallet import InProcessWallet
@@ -28,7 +27,7 @@ async def test_the_last_bets_are_found_by_the_player_in_the_open_round(wallet: I
 
 async def _plan(wallet: InProcessWallet, statement: TextClause) -> str:
     """Returns the plan that a prepared statement keeps, whatever its parameters."""
-    compiled = statement.compile(dialect=PGDialect_asyncpg())
+    compiled = statement.compile(dialect=wallet.engine.dialect)
     nulls = ", ".join(["NULL"] * len(compiled.params))
     async with wallet.engine.connect() as connection:
         driver = (await connection.get_raw_connection()).driver_connection
