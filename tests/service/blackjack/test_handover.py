@@ -16,18 +16,11 @@ from tests.processes.blackjack import BlackjackProcess
 from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
 from tests.processes.databases import WALLET_ROLE as WALLET_USER
 from tests.processes.wallet import WalletProcess
-from tests.service.blackjack.platform import (
-    EVERY_PLACE,
-    INDIVIDUAL,
-    BlackjackDriver,
-    Playing,
-    SeatedPlayer,
-    table_rules,
-    unpacked,
-)
+from tests.service.blackjack.platform import EVERY_PLACE, INDIVIDUAL, BlackjackDriver, Playing, table_rules
 from tests.service.blackjack.replicas import TwoReplicas
+from tests.service.game_driver import SeatedPlayer, unpacked
 from tests.service.one_game_platform import PlatformDatabases
-from tests.service.roulette.platform import refusal
+from tests.service.refusals import refusal
 
 TABLE = "alone"
 FOR_ONE, FOR_MANY = table_rules(play=INDIVIDUAL, places_per_player=7), table_rules()

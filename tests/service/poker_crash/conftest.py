@@ -18,9 +18,10 @@ import pytest
 from stack.servers.postgres import EmbeddedPostgres
 from tests.processes.poker import PokerClient, PokerProcess
 from tests.service.blackjack_crash.commit_gates import JOURNAL_TABLES, LEDGER_TABLES, CommitGates
+from tests.service.game_driver import TIMEOUT_S
 from tests.service.one_game_platform import PlatformDatabases, PlatformProcesses, audited_processes
-from tests.service.poker.platform import TIMEOUT_S, PokerDriver, table_rules
-from tests.service.roulette.platform import refusal_of
+from tests.service.poker.platform import PokerDriver, table_rules
+from tests.service.refusals import refusal_of
 
 # There is one placement: replicas would give each other a share of more, in the middle of a test.
 TABLE = "crash"
