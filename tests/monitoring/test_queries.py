@@ -16,27 +16,23 @@ import pytest
 import yaml
 
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from stack.entropy_keys import entropy_keys_file
 from stack.processes.child import ChildProcess
-from stack.servers import ephemeral
 from stack.servers.ephemeral import free_port
 from stack.servers.postgres import EmbeddedPostgres
 from stack.settings import ROOT
+from tests.gateway.blackjack_behind_gateway import blackjack_behind_gateway
 from tests.gateway.live_gateway import RpcClient
-from tests.gateway.platform.processes import GENEROUS_LIMITS, TIMEOUT_S
+from tests.gateway.platform.processes import TIMEOUT_S
 from tests.gateway.platform.test_decisions import Hand, last_decision
 from tests.gateway.platform.websocket_player import WebSocketPlayer
 from tests.monitoring.files import Query, alerts, metrics_in, queries, write_rules
-from tests.processes.blackjack import BlackjackProcess, configuration
-from tests.processes.databases import OWNER_ROLE, WALLET_ROLE
-from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
+from tests.processes.blackjack import configuration
 from tests.processes.gateway import GatewayProcess
 from tests.processes.service import ServiceProcess
-from tests.processes.wallet import WalletProcess
+from tests.service.one_game_platform import PlatformDatabases
 from tools.prometheus import program
 
 TABLE = "measured"
-WALLET_DATABASE, GAME_DATABASE = "feltro_wallet_measured", "feltro_blackjack_measured"
 # What looks like a metric in a page and is a database or its role.
 _ROLE = re.compile("feltro_(?:wallet|[a-z]+_owner|roulette|)")
 PAGES = ("docs/operating.md", "docs/kubernetes.md", "docs/scaling.md")
@@ -55,38 +51,18 @@ def measured(
     postgres: EmbeddedPostgres, wallet_template: str, game_template: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Measured]:
     home = tmp_path_factory.mktemp("measured")
-    postgres.ensure_database(WALLET_DATABASE, OWNER_ROLE, WALLET_ROLE, template=wallet_template)
-    postgres.ensure_database(GAME_DATABASE, OWNER_ROLE, GAME_ROLE, template=game_template)
-    with ephemeral.nats() as nats:
-        auditing = {"FELTRO_WALLET_AUDIT_EVERY_S": "2"}
-        wallet = WalletProcess(postgres.url(WALLET_ROLE, WALLET_DATABASE), nats.url, home, auditing)
-        demo = {"FELTRO_DEMO_JWKS": str(wallet.issuer.demo_keys.jwks)}
-        wallet.environment.update(demo)
-        sealing = {"FELTRO_BLACKJACK_ENTROPY_KEYS_FILE": str(entropy_keys_file(home, "blackjack"))}
-        database = postgres.url(GAME_ROLE, GAME_DATABASE)
-        blackjack = BlackjackProcess(database, nats.url, home, {**demo, **sealing}, wallet_address=wallet.address)
-        gateway = GatewayProcess("", nats.url, home, {**demo, **GENEROUS_LIMITS}, wallet_address=wallet.address)
-        scraper: ChildProcess | None = None
+    tables = {TABLE: configuration(play=wallet_types.PLAY_INDIVIDUAL, places=1)}
+    auditing = {"FELTRO_WALLET_AUDIT_EVERY_S": "2"}
+    with (
+        PlatformDatabases(postgres, wallet_template, game_template).made_for("measurements") as databases,
+        blackjack_behind_gateway(databases, home, tables, wallet_settings=auditing) as running,
+    ):
+        port = free_port()
+        scraper = _prometheus(home, port, running.processes)
         try:
-            for process in (wallet, blackjack, gateway):
-                process.start()
-                asyncio.run(process.ready())
-            asyncio.run(_configure(blackjack))
-            port = free_port()
-            scraper = _prometheus(home, port, (wallet, blackjack, gateway))
-            yield Measured(gateway, f"http://127.0.0.1:{port}")
+            yield Measured(running.gateway, f"http://127.0.0.1:{port}")
         finally:
-            if scraper is not None:
-                scraper.stop()
-            for process in (gateway, blackjack, wallet):
-                process.kill()
-    postgres.drop_database(GAME_DATABASE)
-    postgres.drop_database(WALLET_DATABASE)
-
-
-async def _configure(blackjack: BlackjackProcess) -> None:
-    async with blackjack.client() as client:
-        await client.configure(TABLE, configuration(play=wallet_types.PLAY_INDIVIDUAL, places=1))
+            scraper.stop()
 
 
 def _prometheus(home: Path, port: int, processes: tuple[ServiceProcess, ...]) -> ChildProcess:

@@ -5,73 +5,41 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from uuid import uuid4
 
 import aiohttp
 import pytest
 
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from stack.entropy_keys import entropy_keys_file
-from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
+from tests.gateway.blackjack_behind_gateway import BlackjackBehindGateway, blackjack_behind_gateway
 from tests.gateway.live.test_event_stream import EventStreamReader
 from tests.gateway.live_gateway import JsonObject, RpcClient
-from tests.gateway.platform.processes import GENEROUS_LIMITS, TIMEOUT_S
+from tests.gateway.platform.processes import TIMEOUT_S
 from tests.gateway.platform.websocket_player import WebSocketPlayer
-from tests.processes.blackjack import BlackjackProcess, configuration
-from tests.processes.databases import OWNER_ROLE, WALLET_ROLE
-from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
+from tests.processes.blackjack import configuration
 from tests.processes.gateway import GatewayProcess
-from tests.processes.wallet import WalletProcess
+from tests.service.one_game_platform import PlatformDatabases
 
 TABLE, TABLE_FOR_MANY, STAKE_CENTS = "alone", "shared", 1_000
 MOVE = "type.googleapis.com/feltro.blackjack.v1.Move"
 # A round in which nobody decides is a blackjack: one in twenty.
 ROUNDS_LIMIT = 20
-WALLET_DATABASE, GAME_DATABASE = "feltro_wallet_of_decisions", "feltro_blackjack_of_decisions"
-
-
-@dataclass(frozen=True)
-class BlackjackBehindGateway:
-    """The processes."""
-
-    blackjack: BlackjackProcess
-    gateway: GatewayProcess
 
 
 @pytest.fixture(scope="module")
 def processes(
     postgres: EmbeddedPostgres, wallet_template: str, game_template: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[BlackjackBehindGateway]:
-    home = tmp_path_factory.mktemp("decisions")
-    postgres.ensure_database(WALLET_DATABASE, OWNER_ROLE, WALLET_ROLE, template=wallet_template)
-    postgres.ensure_database(GAME_DATABASE, OWNER_ROLE, GAME_ROLE, template=game_template)
-    with ephemeral.nats() as bus:
-        wallet = WalletProcess(postgres.url(WALLET_ROLE, WALLET_DATABASE), bus.url, home)
-        demo = {"FELTRO_DEMO_JWKS": str(wallet.issuer.demo_keys.jwks)}
-        wallet.environment.update(demo)
-        sealing = {"FELTRO_BLACKJACK_ENTROPY_KEYS_FILE": str(entropy_keys_file(home, "blackjack"))}
-        database = postgres.url(GAME_ROLE, GAME_DATABASE)
-        blackjack = BlackjackProcess(database, bus.url, home, {**demo, **sealing}, wallet_address=wallet.address)
-        gateway = GatewayProcess("", bus.url, home, {**demo, **GENEROUS_LIMITS}, wallet_address=wallet.address)
-        try:
-            for process in (wallet, blackjack, gateway):
-                process.start()
-                asyncio.run(process.ready())
-            asyncio.run(_configure(blackjack))
-            yield BlackjackBehindGateway(blackjack, gateway)
-        finally:
-            for process in (gateway, blackjack, wallet):
-                process.kill()
-    postgres.drop_database(GAME_DATABASE)
-    postgres.drop_database(WALLET_DATABASE)
-
-
-async def _configure(blackjack: BlackjackProcess) -> None:
-    async with blackjack.client() as client:
-        await client.configure(TABLE, configuration(play=wallet_types.PLAY_INDIVIDUAL, places=1))
-        await client.configure(TABLE_FOR_MANY, configuration(places=3))
+    tables = {
+        TABLE: configuration(play=wallet_types.PLAY_INDIVIDUAL, places=1),
+        TABLE_FOR_MANY: configuration(places=3),
+    }
+    with (
+        PlatformDatabases(postgres, wallet_template, game_template).made_for("decisions") as databases,
+        blackjack_behind_gateway(databases, tmp_path_factory.mktemp("decisions"), tables) as processes,
+    ):
+        yield processes
 
 
 class Hand:

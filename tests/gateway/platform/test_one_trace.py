@@ -14,24 +14,20 @@ import aiohttp
 import pytest
 
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from stack.entropy_keys import entropy_keys_file
-from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
+from tests.gateway.blackjack_behind_gateway import BlackjackBehindGateway, blackjack_behind_gateway
 from tests.gateway.live_gateway import JsonObject, RpcClient
-from tests.gateway.platform.processes import GENEROUS_LIMITS, TIMEOUT_S
+from tests.gateway.platform.processes import TIMEOUT_S
 from tests.gateway.platform.test_decisions import Hand, last_decision
 from tests.gateway.platform.websocket_player import WebSocketPlayer
 from tests.processes import bus
 from tests.processes.blackjack import BlackjackProcess, configuration
 from tests.processes.collector import CollectedSpan, Collector, running_collector
-from tests.processes.databases import OWNER_ROLE, WALLET_ROLE
-from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
 from tests.processes.gateway import GatewayProcess
 from tests.processes.service import ServiceProcess
-from tests.processes.wallet import WalletProcess
+from tests.service.one_game_platform import PlatformDatabases
 
 TABLE = "traced"
-WALLET_DATABASE, GAME_DATABASE = "feltro_wallet_of_traces", "feltro_blackjack_of_traces"
 CLIENT_SPAN = "00f067aa0ba902b7"
 # The way of a bet, each step by the process that takes it.
 BET = {
@@ -58,15 +54,24 @@ DECISION = {
 class TracedPlatform:
     """The processes, and where their spans arrive."""
 
-    wallet: WalletProcess
-    blackjack: BlackjackProcess
-    gateway: GatewayProcess
+    running: BlackjackBehindGateway
     collector: Collector
-    entropy_keys: Path
 
     @property
     def processes(self) -> tuple[ServiceProcess, ...]:
-        return self.wallet, self.blackjack, self.gateway
+        return self.running.processes
+
+    @property
+    def blackjack(self) -> BlackjackProcess:
+        return self.running.blackjack
+
+    @property
+    def gateway(self) -> GatewayProcess:
+        return self.running.gateway
+
+    @property
+    def entropy_keys(self) -> Path:
+        return self.running.entropy_keys
 
 
 @pytest.fixture(scope="module")
@@ -74,34 +79,15 @@ def platform(
     postgres: EmbeddedPostgres, wallet_template: str, game_template: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[TracedPlatform]:
     home = tmp_path_factory.mktemp("traces")
-    postgres.ensure_database(WALLET_DATABASE, OWNER_ROLE, WALLET_ROLE, template=wallet_template)
-    postgres.ensure_database(GAME_DATABASE, OWNER_ROLE, GAME_ROLE, template=game_template)
-    with ephemeral.nats() as nats, running_collector() as collector:
-        common = {"FELTRO_LOG_LEVEL": "debug", **collector.variables}
-        wallet = WalletProcess(postgres.url(WALLET_ROLE, WALLET_DATABASE), nats.url, home)
-        common["FELTRO_DEMO_JWKS"] = str(wallet.issuer.demo_keys.jwks)
-        wallet.environment.update(common)
-        keys = entropy_keys_file(home, "blackjack")
-        sealing = {"FELTRO_BLACKJACK_ENTROPY_KEYS_FILE": str(keys)}
-        database = postgres.url(GAME_ROLE, GAME_DATABASE)
-        blackjack = BlackjackProcess(database, nats.url, home, {**common, **sealing}, wallet_address=wallet.address)
-        gateway = GatewayProcess("", nats.url, home, {**common, **GENEROUS_LIMITS}, wallet_address=wallet.address)
-        try:
-            for process in (wallet, blackjack, gateway):
-                process.start()
-                asyncio.run(process.ready())
-            asyncio.run(_configure(blackjack))
-            yield TracedPlatform(wallet, blackjack, gateway, collector, keys)
-        finally:
-            for process in (gateway, blackjack, wallet):
-                process.kill()
-    postgres.drop_database(GAME_DATABASE)
-    postgres.drop_database(WALLET_DATABASE)
-
-
-async def _configure(blackjack: BlackjackProcess) -> None:
-    async with blackjack.client() as client:
-        await client.configure(TABLE, configuration(play=wallet_types.PLAY_INDIVIDUAL, places=1))
+    tables = {TABLE: configuration(play=wallet_types.PLAY_INDIVIDUAL, places=1)}
+    with (
+        running_collector() as collector,
+        PlatformDatabases(postgres, wallet_template, game_template).made_for("traces") as databases,
+        blackjack_behind_gateway(
+            databases, home, tables, settings={"FELTRO_LOG_LEVEL": "debug", **collector.variables}
+        ) as running,
+    ):
+        yield TracedPlatform(running, collector)
 
 
 def meta(trace_id: str) -> JsonObject:
@@ -216,7 +202,7 @@ async def test_g7_no_token_and_no_hidden_card_is_in_a_span_a_log_or_a_metric(pla
     # What tells the cards before they are seen: the round's entropy, the keys that seal it, and who may ask for it.
     keys = [line.split()[1] for line in platform.entropy_keys.read_text().splitlines() if line.strip()]
     markers = [player.token, player.token.split(".")[2], operator, *keys, entropy.hex()]
-    markers += [base64.b64encode(entropy).decode(), bus.password(platform.wallet.nats_url)]
+    markers += [base64.b64encode(entropy).decode(), bus.password(platform.running.wallet.nats_url)]
     seen = {"spans": b"".join(platform.collector.raw)}
     async with aiohttp.ClientSession() as session:
         for process in platform.processes:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
-import os
 from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -17,16 +15,15 @@ from google.protobuf import any_pb2
 from nats.aio.client import Client as Nats
 
 from feltro.baccarat.v1 import baccarat_pb2
-from feltro.table.v1 import table_pb2, types_pb2
-from feltro.wallet.v1 import session_pb2
+from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.baccarat.engine import Chance, Table, deal
 from services.kit.cards.card import Card
 from tests.engine.baccarat.tables import CHAPTER_ONE
 from tests.processes.baccarat import BaccaratClient, BaccaratProcess, configuration
-from tests.processes.wallet import REAL, WalletClient, WalletProcess
-from tests.service.roulette.platform import SeatedPlayer, refusal_of
-from tests.service.roulette.table_watcher import TableWatcher
+from tests.processes.wallet import WalletClient, WalletProcess
+from tests.service.game_driver import BankedGameDriver, SeatedPlayer
+from tests.service.refusals import refusal_of
 
 INDIVIDUAL = wallet_types.PLAY_INDIVIDUAL
 # No test outlives a betting window: the test ends it, by the clock of the tables.
@@ -35,12 +32,8 @@ WINDOW_S = WINDOW_MS / 1000
 # The table that all tests of players who play alone share: everybody has one of their own.
 ALONE = "baccarat_alone"
 CENTS = 10_000_000
-# What takes longer hangs.
-TIMEOUT_S = 240.0
 
 T = TypeVar("T")
-
-_numbers = itertools.count(1)
 
 
 @dataclass
@@ -74,79 +67,24 @@ def table_rules(**rules: object) -> types_pb2.TableConfiguration:
     return configuration(**{"window_ms": WINDOW_MS, **rules})  # type: ignore[arg-type]
 
 
-class BaccaratDriver:
+class BaccaratDriver(BankedGameDriver):
     """A test's clients, tables and players."""
 
+    MONEY_CENTS = CENTS
+
     def __init__(self, platform: BaccaratPlatform, wallet: WalletClient, baccarat: BaccaratClient, bus: Nats) -> None:
+        super().__init__(wallet, bus)
         self.platform = platform
-        self.wallet = wallet
         self.baccarat = baccarat
-        self.bus = bus
-        self._players: set[str] = set()
+
+    @property
+    def client(self) -> BaccaratClient:
+        return self.baccarat
 
     # -- tables and players -------------------------------------------------------------------------------------------
 
-    def unique_name(self, kind: str) -> str:
-        """A name that nothing else on this platform has."""
-        return f"baccarat_{kind}_{os.getpid()}_{next(_numbers)}"
-
-    async def configure_table(self, table_id: str, rules: types_pb2.TableConfiguration) -> str:
-        """A new table with these rules, open for play."""
-        await self.baccarat.configure(table_id, rules)
-        request = table_pb2.GetTableRequest(table_id=table_id)
-        async with asyncio.timeout(TIMEOUT_S):
-            while True:
-                try:
-                    await self.baccarat.tables.GetTable(request, metadata=self.baccarat.operator)
-                except grpc.aio.AioRpcError as refused:
-                    if refusal_of(refused).reason != "TABLE_ELSEWHERE":
-                        return table_id
-                    # No event says that a process has claimed a table.
-                    await asyncio.sleep(0.02)
-                else:
-                    return table_id
-
     async def new_table(self, **rules: object) -> str:
         return await self.configure_table(self.unique_name("table"), table_rules(**rules))
-
-    async def seat_new_player(self, table_id: str, cents: int = CENTS) -> SeatedPlayer:
-        """A player with money, seated."""
-        player_id = self.unique_name("player")
-        await self.wallet.open_account(player_id, cents, REAL)
-        return await self.seat(player_id, table_id)
-
-    async def seat(self, player_id: str, table_id: str) -> SeatedPlayer:
-        self._players.add(player_id)
-        entered = await self.baccarat.enter(player_id, table_id)
-        own = entered.own_seat
-        return SeatedPlayer(player_id, own.account_id, own.session_id, entered.table.table_id, own.seat)
-
-    async def seat_new_players(self, table_id: str, count: int, cents: int = CENTS) -> list[SeatedPlayer]:
-        return await asyncio.gather(*(self.seat_new_player(table_id, cents) for _ in range(count)))
-
-    async def leave(self, player: SeatedPlayer) -> session_pb2.EndSessionResponse:
-        request = session_pb2.EndSessionRequest(session_id=player.session_id)
-        metadata = self.wallet.bearer("player", player.player_id)
-        return await self.wallet.sessions.EndSession(request, metadata=metadata)
-
-    async def clean_up(self) -> None:
-        """Ends what this test began, so that its tables play no more rounds."""
-        for player_id in self._players:
-            request = session_pb2.EndPlayerSessionsRequest(player_id=player_id)
-            await self.wallet.sessions.EndPlayerSessions(request, metadata=self.wallet.operator)
-
-    async def balance(self, player: SeatedPlayer) -> tuple[int, int]:
-        """The player's money, free and locked."""
-        balance = await self.wallet.balance(player.account_id)
-        return balance.free_cents, balance.locked_cents
-
-    async def session(self, player: SeatedPlayer) -> session_pb2.GetSessionResponse:
-        request = session_pb2.GetSessionRequest(session_id=player.session_id)
-        return await self.wallet.sessions.GetSession(request, metadata=self.wallet.operator)
-
-    async def watch(self, table_id: str) -> TableWatcher:
-        """A watcher of a table, from its first event on."""
-        return await TableWatcher.start(self.bus, table_id, "baccarat")
 
     async def sent_at_once(self, player: SeatedPlayer, *calls: Awaitable[T]) -> list[T | BaseException]:
         """Sends calls in this order while the wallet answers nobody, and returns their answers.
@@ -182,17 +120,6 @@ class BaccaratDriver:
         """Ends the betting windows of all rounds under way."""
         await self.baccarat.advance_tables(WINDOW_S)
 
-    async def get_table(self, player: SeatedPlayer) -> table_pb2.GetTableResponse:
-        return await self.baccarat.table(player.player_id, player.table_id)
-
-    async def wait_for_open_round(self, player: SeatedPlayer) -> str:
-        """The round that takes bets at the player's table, as soon as one does."""
-        async with asyncio.timeout(TIMEOUT_S):
-            while (shown := (await self.get_table(player)).table).phase != types_pb2.PHASE_BETTING:
-                await asyncio.sleep(0.01)
-        round_id: str = shown.round.round_id
-        return round_id
-
     async def bet(
         self, player: SeatedPlayer, round_id: str, bets: Mapping[str, int], request_id: str | None = None
     ) -> baccarat_pb2.PlaceBetsResponse:
@@ -217,12 +144,7 @@ class BaccaratDriver:
         return await self.deal(player, round_id)
 
     async def void(self, table_id: str, round_id: str, reason: str = "the shoe has fallen") -> None:
-        request = table_pb2.VoidOpenRoundRequest(table_id=table_id, round_id=round_id, reason=reason)
-        await self.baccarat.tables.VoidOpenRound(request, metadata=self.baccarat.operator)
-
-    async def rounds(self, player: SeatedPlayer, **more: object) -> list[table_pb2.PlayerRound]:
-        """The last rounds in which the player took part, newest first."""
-        return list((await self.baccarat.rounds(player.player_id, **more)).rounds)
+        await super().void(table_id, round_id, reason)
 
 
 async def answer_of(call: Awaitable[object]) -> str:

@@ -12,8 +12,9 @@ import pytest
 from feltro.baccarat.v1 import baccarat_pb2
 from tests.processes.baccarat import bet_messages
 from tests.service.baccarat.platform import ALONE, CENTS, INDIVIDUAL, BaccaratDriver, amounts, answer_of
+from tests.service.game_driver import SeatedPlayer
+from tests.service.refusals import refusal
 from tests.service.roulette.lost_calls import LostAt, lose_call
-from tests.service.roulette.platform import SeatedPlayer, refusal
 
 
 @pytest.fixture

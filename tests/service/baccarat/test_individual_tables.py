@@ -20,7 +20,8 @@ from tests.service.baccarat.platform import (
     expected_payout,
     unpack_outcome,
 )
-from tests.service.roulette.platform import SeatedPlayer, refusal
+from tests.service.game_driver import SeatedPlayer
+from tests.service.refusals import refusal
 
 BETS = {"ponto": 500, "banca": 1000, "tie": 100, "ponto-pair": 100, "banca-pair": 200}
 

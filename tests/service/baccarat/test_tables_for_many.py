@@ -23,7 +23,8 @@ from tests.service.baccarat.platform import (
     expected_payout,
     unpack_outcome,
 )
-from tests.service.roulette.platform import SeatedPlayer, refusal
+from tests.service.game_driver import SeatedPlayer
+from tests.service.refusals import refusal
 
 
 @pytest.mark.rule("812/2015:3", "812/2015:4", "812/2015:5", "812/2015:27")

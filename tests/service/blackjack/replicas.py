@@ -9,8 +9,9 @@ import grpc
 
 from tests.processes.blackjack import BlackjackClient, BlackjackProcess
 from tests.processes.databases import connect_asyncpg
-from tests.service.blackjack.platform import TIMEOUT_S, BlackjackDriver, SeatedPlayer
-from tests.service.roulette.platform import refusal_of
+from tests.service.blackjack.platform import BlackjackDriver
+from tests.service.game_driver import TIMEOUT_S, SeatedPlayer
+from tests.service.refusals import refusal_of
 
 _TAKEN_SEATS = "SELECT seat FROM seats WHERE left_at IS NULL"
 

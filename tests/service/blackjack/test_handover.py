@@ -13,24 +13,16 @@ from feltro.blackjack.v1 import blackjack_pb2
 from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
 from tests.processes.blackjack import BlackjackProcess
-from tests.processes.databases import OWNER_ROLE
 from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
 from tests.processes.databases import WALLET_ROLE as WALLET_USER
 from tests.processes.wallet import WalletProcess
-from tests.service.blackjack.platform import (
-    EVERY_PLACE,
-    INDIVIDUAL,
-    BlackjackDriver,
-    Playing,
-    SeatedPlayer,
-    table_rules,
-    unpacked,
-)
+from tests.service.blackjack.platform import EVERY_PLACE, INDIVIDUAL, BlackjackDriver, Playing, table_rules
 from tests.service.blackjack.replicas import TwoReplicas
-from tests.service.roulette.platform import refusal
+from tests.service.game_driver import SeatedPlayer, unpacked
+from tests.service.one_game_platform import PlatformDatabases
+from tests.service.refusals import refusal
 
 TABLE = "alone"
-WALLET_DATABASE, BLACKJACK_DATABASE = "feltro_wallet_handover", "feltro_blackjack_handover"
 FOR_ONE, FOR_MANY = table_rules(play=INDIVIDUAL, places_per_player=7), table_rules()
 SEVEN_BETS = dict.fromkeys(EVERY_PLACE, 1000)
 
@@ -44,13 +36,13 @@ async def two(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[TwoReplicas]:
     home = tmp_path_factory.mktemp("handover")
-    postgres.ensure_database(WALLET_DATABASE, OWNER_ROLE, WALLET_USER, template=wallet_template)
-    postgres.ensure_database(BLACKJACK_DATABASE, OWNER_ROLE, GAME_ROLE, template=game_template)
+    databases = PlatformDatabases(postgres, wallet_template, game_template)
     async with AsyncExitStack() as stack:
+        own = stack.enter_context(databases.made_for("handover"))
         bus = stack.enter_context(ephemeral.nats())
-        wallet = WalletProcess(postgres.url(WALLET_USER, WALLET_DATABASE), bus.url, home)
+        wallet = WalletProcess(postgres.url(WALLET_USER, own.wallet), bus.url, home)
         stack.callback(wallet.end)
-        url = postgres.url(GAME_ROLE, BLACKJACK_DATABASE)
+        url = postgres.url(GAME_ROLE, own.game)
         replicas = [BlackjackProcess(url, bus.url, home, wallet_address=wallet.address) for _ in range(2)]
         wallet.start()
         await wallet.ready()
@@ -68,8 +60,6 @@ async def two(
         replicas[1].start()
         await replicas[1].ready()
         yield TwoReplicas(driver, replicas, clients)
-    postgres.drop_database(BLACKJACK_DATABASE)
-    postgres.drop_database(WALLET_DATABASE)
 
 
 @pytest.mark.slow

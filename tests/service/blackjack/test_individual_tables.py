@@ -9,16 +9,9 @@ import pytest
 
 from feltro.blackjack.v1 import blackjack_pb2
 from feltro.table.v1 import types_pb2
-from tests.service.blackjack.platform import (
-    ALONE,
-    ALONE_ON_SEVEN,
-    EVERY_PLACE,
-    ROUNDS_LIMIT,
-    BlackjackDriver,
-    Playing,
-    unpacked,
-)
-from tests.service.roulette.platform import refusal
+from tests.service.blackjack.platform import ALONE, ALONE_ON_SEVEN, EVERY_PLACE, ROUNDS_LIMIT, BlackjackDriver, Playing
+from tests.service.game_driver import unpacked
+from tests.service.refusals import refusal
 
 CENTS = 100_000_000
 SEVEN_BETS = dict.fromkeys(EVERY_PLACE, 1000)
@@ -50,7 +43,7 @@ async def test_g5_a_hand_is_dealt_decided_and_paid_and_told_in_that_order(driver
     acted = await driver.act(player, playing, "STAND", 1)
 
     assert (acted.round_id, acted.staked_cents, acted.stake_id) == (playing.round_id, 0, "")
-    settled = await driver.settled(player, playing.round_id)
+    settled = await driver.ended(player, playing.round_id)
     outcome = unpacked(settled.round.outcome, blackjack_pb2.Outcome())
     assert len(outcome.bank.cards) >= 2
     assert "" not in outcome.bank.cards
@@ -272,7 +265,7 @@ async def test_g9_a_hand_stays_open_for_a_player_who_comes_back(driver: Blackjac
     assert again.view == playing.view
     assert again.options == playing.options
     await driver.act(back, again, "STAND", 1)
-    settled = await driver.settled(back, playing.round_id)
+    settled = await driver.ended(back, playing.round_id)
     assert settled.moves[-1].acted_by == types_pb2.ACTED_BY_PLAYER
 
 
@@ -283,7 +276,7 @@ async def test_at_the_published_deadline_the_defaults_are_taken(driver: Blackjac
 
     await driver.blackjack.advance_tables(24 * 3600)
 
-    settled = await driver.settled(player, playing.round_id)
+    settled = await driver.ended(player, playing.round_id)
     (move,) = [move for move in settled.moves if move.acted_by == types_pb2.ACTED_BY_CLOCK]
     assert unpacked(move.move, blackjack_pb2.Move()).decision == blackjack_pb2.DECISION_STAND
 

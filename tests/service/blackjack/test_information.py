@@ -8,9 +8,10 @@ import pytest
 
 from feltro.blackjack.v1 import blackjack_pb2
 from feltro.table.v1 import table_pb2, types_pb2
-from tests.service.blackjack.platform import ALONE, BlackjackDriver, unpacked
+from tests.service.blackjack.platform import ALONE, BlackjackDriver
 from tests.service.blackjack.test_tables_for_many import deal_to, play_out
-from tests.service.roulette.platform import refusal
+from tests.service.game_driver import unpacked
+from tests.service.refusals import refusal
 
 DEALING_MS, DECISION_MS = 5_000, 3_000
 
@@ -70,7 +71,7 @@ async def test_g4_before_the_deal_a_round_may_be_void_and_bets_come_back_and_aft
     before = await driver.balance(player)
     void = table_pb2.VoidOpenRoundRequest(table_id=player.table_id, round_id=round_id, reason="the cards are changed")
     await driver.blackjack.tables.VoidOpenRound(void, metadata=driver.blackjack.operator)
-    settled = await driver.settled(player, round_id)
+    settled = await driver.ended(player, round_id)
     assert settled.round.void_reason == "the cards are changed"
     assert await driver.balance(player) == (before[0] + 1000, 0)
 

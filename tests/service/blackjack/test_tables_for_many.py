@@ -14,15 +14,13 @@ from tests.service.blackjack.platform import (
     ALONE,
     DECISION_S,
     ROUNDS_LIMIT,
-    TIMEOUT_S,
     WINDOW_S,
     BlackjackDriver,
     Playing,
-    SeatedPlayer,
     default_of,
-    unpacked,
 )
-from tests.service.roulette.platform import refusal, refusal_of
+from tests.service.game_driver import TIMEOUT_S, SeatedPlayer, unpacked
+from tests.service.refusals import refusal, refusal_of
 
 
 async def deal_to(driver: BlackjackDriver, players: list[SeatedPlayer]) -> str:
@@ -71,7 +69,7 @@ async def play_out(driver: BlackjackDriver, players: list[SeatedPlayer], round_i
             player, playing = acting
             place, decision = default_of(playing)
             await driver.act(player, playing, decision, place)
-    await driver.settled(players[0], round_id)
+    await driver.ended(players[0], round_id)
 
 
 @pytest.mark.rule("805/2015:6", "805/2015:12", "805/2015:14")
@@ -97,7 +95,7 @@ async def test_everybody_plays_in_turn_against_one_bank(driver: BlackjackDriver)
     assert await driver.playing(players[0], fifth.round_id) == fifth
 
     await play_out(driver, players, second.round_id)
-    rounds = [await driver.settled(player, second.round_id) for player in players]
+    rounds = [await driver.ended(player, second.round_id) for player in players]
     assert rounds[0].round.outcome == rounds[1].round.outcome
     assert rounds[0].round.draw_trigger == types_pb2.DRAW_TRIGGER_CLOCK
     await watcher.wait_for("round_settled", second.round_id)
@@ -243,7 +241,7 @@ async def test_g9_nobody_waits_for_a_player_who_has_left(driver: BlackjackDriver
     made = (await watcher.wait_for("move_made", first.round_id)).move_made
     assert (made.seat, made.acted_by) == (1, types_pb2.ACTED_BY_AWAY)
     await play_out(driver, players[1:], first.round_id)
-    left, stayed = [await driver.settled(player, first.round_id) for player in players]
+    left, stayed = [await driver.ended(player, first.round_id) for player in players]
     assert left.round.outcome == stayed.round.outcome
 
 

@@ -9,43 +9,29 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import asyncpg
 import nats
 import pytest
 
-from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
-from tests.processes import ledger_audit
 from tests.processes.blackjack import BlackjackClient, BlackjackProcess
 from tests.processes.databases import OWNER_ROLE, connect_asyncpg
-from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
-from tests.processes.databases import WALLET_ROLE as WALLET_USER
-from tests.processes.wallet import WalletProcess
-from tests.service.blackjack.platform import INDIVIDUAL, BlackjackDriver, BlackjackPlatform, table_rules
+from tests.service.blackjack.platform import INDIVIDUAL, BlackjackDriver, table_rules
 from tests.service.blackjack.replicas import TwoReplicas
 from tests.service.blackjack_crash.commit_gates import JOURNAL_TABLES, LEDGER_TABLES, CommitGates
 from tests.service.blackjack_crash.hands import CUT_CARD, TABLE, Database
-from tests.service.one_game_platform import differences
+from tests.service.one_game_platform import PlatformDatabases, PlatformProcesses, audited_processes
 from tests.service.roulette_crash import verification
 
-WALLET_DATABASE, BLACKJACK_DATABASE = "feltro_wallet_blackjack_crash", "feltro_blackjack_crash"
+CrashProcesses: TypeAlias = PlatformProcesses[BlackjackProcess]
+
 _ENDED = (
     "SELECT rounds.round_id, endings.ending, COALESCE(endings.outcome, draws.outcome) AS outcome,"
     " endings.epoch > rounds.epoch AS taken_over"
     " FROM rounds LEFT JOIN endings USING (round_no) LEFT JOIN draws USING (round_no)"
 )
-
-
-@dataclass
-class CrashProcesses:
-    """The processes; each may be killed."""
-
-    wallet: WalletProcess
-    replicas: list[BlackjackProcess]
-    bus_url: str
-    owner: int = 0
-    """The replica that had the tables when the last test ended."""
 
 
 @dataclass
@@ -69,36 +55,18 @@ def processes(
     postgres: EmbeddedPostgres, wallet_template: str, game_template: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[CrashProcesses]:
     home = tmp_path_factory.mktemp("blackjack-crash")
-    postgres.ensure_database(WALLET_DATABASE, OWNER_ROLE, WALLET_USER, template=wallet_template)
-    postgres.ensure_database(BLACKJACK_DATABASE, OWNER_ROLE, GAME_ROLE, template=game_template)
-    CommitGates.install(postgres, BLACKJACK_DATABASE, JOURNAL_TABLES)
-    CommitGates.install(postgres, WALLET_DATABASE, LEDGER_TABLES)
-    with ephemeral.nats() as bus:
-        wallet = WalletProcess(postgres.url(WALLET_USER, WALLET_DATABASE), bus.url, home)
-        url = postgres.url(GAME_ROLE, BLACKJACK_DATABASE)
-        replicas = [BlackjackProcess(url, bus.url, home, wallet_address=wallet.address) for _ in range(2)]
-        processes = CrashProcesses(wallet, replicas, bus.url)
-        try:
-            asyncio.run(_start(processes))
+    with PlatformDatabases(postgres, wallet_template, game_template).made_for("blackjack_crash") as databases:
+        CommitGates.install(postgres, databases.game, JOURNAL_TABLES)
+        CommitGates.install(postgres, databases.wallet, LEDGER_TABLES)
+        with audited_processes(BlackjackProcess, databases, home, replicas=2) as processes:
+            asyncio.run(_open_table(processes))
             yield processes
-            found = asyncio.run(_differences(processes))
-            violations = asyncio.run(ledger_audit.violations_at(wallet.database_url))
-        finally:
-            for process in (*replicas, wallet):
-                process.end()
-    postgres.drop_database(BLACKJACK_DATABASE)
-    postgres.drop_database(WALLET_DATABASE)
-    assert not found
-    assert not violations
+            asyncio.run(_verify_events(processes))
 
 
-async def _start(processes: CrashProcesses) -> None:
+async def _open_table(processes: CrashProcesses) -> None:
     """Starts all. There is one placement: replicas would give each other a share of more, in the middle of a test."""
-    processes.wallet.start()
-    await processes.wallet.ready()
     first, second = processes.replicas
-    first.start()
-    await first.ready()
     bus = await nats.connect(processes.bus_url)
     try:
         async with processes.wallet.client() as wallet, first.client() as client:
@@ -111,11 +79,9 @@ async def _start(processes: CrashProcesses) -> None:
     await second.ready()
 
 
-async def _differences(processes: CrashProcesses) -> list[str]:
-    """Replays all rounds (G10), and compares the numbers and outcomes of all events with the journal."""
-    platform = BlackjackPlatform(processes.wallet, processes.replicas[processes.owner], processes.bus_url)
-    found = await differences(platform.blackjack)
-    journal = await connect_asyncpg(platform.blackjack.database_url)
+async def _verify_events(processes: CrashProcesses) -> None:
+    """Compares the numbers and outcomes of all events with the journal."""
+    journal = await connect_asyncpg(processes.replicas[processes.owner].database_url)
     try:
         ended = {
             row["round_id"]: verification.Ended(
@@ -126,12 +92,12 @@ async def _differences(processes: CrashProcesses) -> list[str]:
     finally:
         await journal.close()
     verification.verify_stream(await verification.read_stream(processes.bus_url), ended)
-    return found
 
 
 @pytest.fixture
 async def crash(processes: CrashProcesses, postgres: EmbeddedPostgres) -> AsyncIterator[Crash]:
     """Both replicas running, and a driver that speaks with the owner."""
+    databases = processes.databases
     async with AsyncExitStack() as stack:
         for replica in processes.replicas:
             if replica.child is None or replica.child.ended:
@@ -148,12 +114,10 @@ async def crash(processes: CrashProcesses, postgres: EmbeddedPostgres) -> AsyncI
             await stack.enter_async_context(
                 asyncpg.create_pool(postgres.url(OWNER_ROLE, database, "postgresql"), min_size=1, max_size=4)
             )
-            for database in (BLACKJACK_DATABASE, WALLET_DATABASE)
+            for database in (databases.game, databases.wallet)
         ]
-        journal_gates = await stack.enter_async_context(
-            CommitGates.connected(postgres, BLACKJACK_DATABASE, JOURNAL_TABLES)
-        )
-        ledger_gates = await stack.enter_async_context(CommitGates.connected(postgres, WALLET_DATABASE, LEDGER_TABLES))
+        journal_gates = await stack.enter_async_context(CommitGates.connected(postgres, databases.game, JOURNAL_TABLES))
+        ledger_gates = await stack.enter_async_context(CommitGates.connected(postgres, databases.wallet, LEDGER_TABLES))
         driver = BlackjackDriver(wallet, clients[processes.owner], bus)
         two = TwoReplicas(driver, processes.replicas, clients)
         yield Crash(processes, two, journal, ledger, journal_gates, ledger_gates)

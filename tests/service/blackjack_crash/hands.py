@@ -13,14 +13,8 @@ import grpc
 from feltro.blackjack.v1 import blackjack_pb2
 from feltro.table.v1 import table_pb2
 from services.kit.table.journal.entries import ActedBy
-from tests.service.blackjack.platform import (
-    EVERY_PLACE,
-    TIMEOUT_S,
-    BlackjackDriver,
-    Playing,
-    SeatedPlayer,
-    unpacked,
-)
+from tests.service.blackjack.platform import EVERY_PLACE, BlackjackDriver, Playing
+from tests.service.game_driver import TIMEOUT_S, SeatedPlayer, unpacked
 
 TABLE = "alone"
 # After so many cards a shoe of that table has its last round.
@@ -198,7 +192,7 @@ async def verify_settled(
     driver: BlackjackDriver, player: SeatedPlayer, round_id: str, seen: blackjack_pb2.View
 ) -> None:
     """Waits for the end: the cards that were seen still lie there, every stake is paid, nothing is locked."""
-    settled = await driver.settled(player, round_id)
+    settled = await driver.ended(player, round_id)
     assert not settled.round.void_reason
     outcome = unpacked(settled.round.outcome, blackjack_pb2.Outcome())
     verify_cards(seen, outcome)

@@ -9,9 +9,9 @@ import asyncio
 
 import pytest
 
-from tests.service.blackjack.platform import SeatedPlayer
 from tests.service.blackjack_crash.conftest import Crash
 from tests.service.blackjack_crash.hands import BET_CENTS, TABLE, cards_of, shoe_of
+from tests.service.game_driver import SeatedPlayer
 
 
 async def _play(crash: Crash, player: SeatedPlayer) -> tuple[str, int]:

@@ -88,7 +88,7 @@ async def test_g3_the_owner_is_killed_before_and_after_decisions_are_on_record(c
         await finish(driver, dealing, round_id, blackjack_pb2.View() if dealt is None else dealt.view)
     else:
         # Nobody has seen a card: the bet goes back (`805/2015:28`).
-        settled = await driver.settled(dealing, round_id)
+        settled = await driver.ended(dealing, round_id)
         assert settled.round.void_reason
         assert await driver.balance(dealing) == (settled.balance_after_cents, 0)
 

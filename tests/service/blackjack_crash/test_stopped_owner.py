@@ -7,9 +7,9 @@ import asyncio
 import psutil
 import pytest
 
-from tests.service.blackjack.platform import TIMEOUT_S
 from tests.service.blackjack_crash.conftest import Crash
 from tests.service.blackjack_crash.hands import bring_to, moves_of, verify_and_finish, wait_until_staked
+from tests.service.game_driver import TIMEOUT_S
 
 _TRANSFERS = "SELECT count(*) FROM transfers"
 
@@ -54,7 +54,7 @@ async def test_g8_an_owner_that_wakes_up_too_late_changes_nothing(crash: Crash) 
         await crash.two.follow(*(hand.player for hand in hands))
         made = [await hand.decide(driver) for hand in hands]
         # The last decision of a round is answered before the round is paid.
-        await driver.settled(hands[-1].player, hands[-1].round_id)
+        await driver.ended(hands[-1].player, hands[-1].round_id)
         views = [await driver.playing(hand.player, hand.round_id) for hand in hands]
         balances = [await driver.balance(hand.player) for hand in hands]
         moves = [await moves_of(crash.journal, hand.round_id) for hand in hands]

@@ -33,8 +33,8 @@ from tests.processes.poker import PokerClient, PokerProcess
 from tests.processes.wallet import DEMO, WalletClient, WalletProcess
 from tests.service.baccarat import platform as baccarat
 from tests.service.blackjack import platform as blackjack
+from tests.service.game_driver import SeatedPlayer
 from tests.service.poker import platform as poker
-from tests.service.roulette.platform import SeatedPlayer
 from tests.service.roulette.table_watcher import TableWatcher
 
 INDIVIDUAL, FOR_MANY = wallet_types.PLAY_INDIVIDUAL, wallet_types.PLAY_MULTI_PLAYER
@@ -169,17 +169,17 @@ class PlayedBlackjack:
     def with_cut_card(self, cards: int) -> Mapping[str, object]:
         return {"cut_card": cards}
 
-    async def sit_down(self, table_id: str, cents: int = CENTS) -> blackjack.SeatedPlayer:
+    async def sit_down(self, table_id: str, cents: int = CENTS) -> SeatedPlayer:
         return await self._driver.seat_new_player(table_id, cents)
 
-    async def bet(self, player: blackjack.SeatedPlayer, round_id: str) -> None:
+    async def bet(self, player: SeatedPlayer, round_id: str) -> None:
         await self._driver.bet(player, round_id, str(player.seat or 1), STAKE_CENTS)
 
-    async def draw(self, player: blackjack.SeatedPlayer, round_id: str) -> table_pb2.PlayerRound:
+    async def draw(self, player: SeatedPlayer, round_id: str) -> table_pb2.PlayerRound:
         await self.client.deal(player.player_id, player.table_id, round_id)
         return await self._driver.finish(player, round_id)
 
-    async def end_betting(self, players: Sequence[blackjack.SeatedPlayer], round_id: str) -> None:
+    async def end_betting(self, players: Sequence[SeatedPlayer], round_id: str) -> None:
         watcher = await self._driver.watch(players[0].table_id)
         await self.client.advance_tables(blackjack.WINDOW_S)
         # Where nobody has anything to decide, the outcome follows at once.
@@ -200,8 +200,8 @@ class PlayedBlackjack:
         await watcher.wait_for("round_settled", round_id)
 
     async def _hands(
-        self, players: Sequence[blackjack.SeatedPlayer], round_id: str
-    ) -> list[tuple[blackjack.SeatedPlayer, blackjack.Playing]]:
+        self, players: Sequence[SeatedPlayer], round_id: str
+    ) -> list[tuple[SeatedPlayer, blackjack.Playing]]:
         """The round as each player sees it; empty when it is decided."""
         seen = [(player, await self._driver.playing(player, round_id)) for player in players]
         return [(player, playing) for player, playing in seen if playing is not None]
@@ -237,10 +237,10 @@ class PlayedPoker:
     def with_cut_card(self, cards: int) -> Mapping[str, object]:
         raise AssertionError("poker is dealt from a new pack in every hand (`806/2015:2.j`)")
 
-    async def sit_down(self, table_id: str, cents: int = CENTS) -> poker.SeatedPlayer:
+    async def sit_down(self, table_id: str, cents: int = CENTS) -> SeatedPlayer:
         return await self._driver.seat_new_player(table_id, cents=cents)
 
-    async def open_round(self, player: poker.SeatedPlayer) -> str:
+    async def open_round(self, player: SeatedPlayer) -> str:
         """A hand into which everybody at the table is dealt, each with the same cave."""
         table_id = player.table_id
         if len(self._driver.players_at(table_id)) == 1:
@@ -253,14 +253,14 @@ class PlayedPoker:
         await self._driver.switch(table_id, enabled=True)
         return (await self._driver.playing(table_id)).round_id
 
-    async def bet(self, player: poker.SeatedPlayer, round_id: str) -> None:
+    async def bet(self, player: SeatedPlayer, round_id: str) -> None:
         """The cave was brought to the hand, and the blinds are posted."""
 
-    async def draw(self, player: poker.SeatedPlayer, round_id: str) -> table_pb2.PlayerRound:
+    async def draw(self, player: SeatedPlayer, round_id: str) -> table_pb2.PlayerRound:
         await self._driver.call_down(self._driver.players_at(player.table_id), round_id)
         return await self._driver.ended(player, round_id)
 
-    async def end_betting(self, players: Sequence[poker.SeatedPlayer], round_id: str) -> None:
+    async def end_betting(self, players: Sequence[SeatedPlayer], round_id: str) -> None:
         watcher = await self._driver.watch(players[0].table_id)
         await self._driver.call_down(players, round_id)
         await watcher.wait_for("round_settled", round_id)

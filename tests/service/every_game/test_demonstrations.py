@@ -8,15 +8,8 @@ import pytest
 
 from feltro.wallet.v1 import wallet_pb2
 from tests.processes.wallet import DEMO
-from tests.service.every_game.platform import (
-    CENTS,
-    INDIVIDUAL,
-    PlayedGame,
-    Player,
-    balance,
-    rounds,
-)
-from tests.service.roulette.platform import refusal
+from tests.service.every_game.platform import CENTS, INDIVIDUAL, PlayedGame, Player, balance, rounds
+from tests.service.refusals import refusal
 
 CREDITS = 100_000
 

@@ -7,16 +7,8 @@ import pytest
 
 from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import complaint_pb2
-from tests.service.every_game.platform import (
-    CENTS,
-    INDIVIDUAL,
-    PlayedGame,
-    balance,
-    leave,
-    rounds,
-    watch,
-)
-from tests.service.roulette.platform import refusal
+from tests.service.every_game.platform import CENTS, INDIVIDUAL, PlayedGame, balance, leave, rounds, watch
+from tests.service.refusals import refusal
 
 
 @pytest.mark.rule("805/2015:P.2", "805/2015:P.3", "806/2015:R3", "812/2015:P.2", "812/2015:P.3")

@@ -7,50 +7,26 @@ until all have bought in; the next hand begins when the test moves the clock of 
 from __future__ import annotations
 
 import asyncio
-import itertools
-import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TypeVar
 from uuid import uuid4
 
-import grpc
 import nats
-from google.protobuf import any_pb2
-from google.protobuf.message import Message
 from nats.aio.client import Client as Nats
 
 from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import session_pb2
 from tests.processes.poker import CAVE_MAX_CENTS, PokerClient, PokerProcess, configuration
-from tests.processes.wallet import REAL, WalletClient, WalletProcess
-from tests.service.roulette.platform import refusal_of
-from tests.service.roulette.table_watcher import TableWatcher
+from tests.processes.wallet import WalletClient, WalletProcess
+from tests.service.game_driver import TIMEOUT_S, GameDriver, SeatedPlayer, unpacked
 
 # No test outlives a decision or a result: the test ends them, by the clock of the tables.
 DECISION_MS, RESULT_SHOWN_MS = 120_000, 60_000
 DECISION_S, RESULT_SHOWN_S = DECISION_MS / 1000, RESULT_SHOWN_MS / 1000
 MONEY_CENTS = 1_000_000
-# What takes longer hangs.
-TIMEOUT_S = 240.0
 FOLD, CHECK, CALL, RAISE = (poker_pb2.Action.Value(f"ACTION_{name}") for name in ("FOLD", "CHECK", "CALL", "RAISE"))
-
-M = TypeVar("M", bound=Message)
-
-_numbers = itertools.count(1)
-
-
-@dataclass(frozen=True)
-class SeatedPlayer:
-    """A player in a session at a table."""
-
-    player_id: str
-    account_id: str
-    session_id: str
-    table_id: str
-    seat: int
 
 
 @dataclass(frozen=True)
@@ -100,36 +76,25 @@ def table_rules(**rules: object) -> types_pb2.TableConfiguration:
     return configuration(**{**times, **rules})  # type: ignore[arg-type]
 
 
-class PokerDriver:
+class PokerDriver(GameDriver):
     """A test's clients, tables and players."""
 
+    MONEY_CENTS = MONEY_CENTS
+
     def __init__(self, wallet: WalletClient, poker: PokerClient, bus: Nats) -> None:
-        self.wallet = wallet
+        super().__init__(wallet, bus)
         self.poker = poker
-        self.bus = bus
-        self._players: dict[str, SeatedPlayer] = {}
+        self._seated: dict[str, SeatedPlayer] = {}
+
+    @property
+    def client(self) -> PokerClient:
+        return self.poker
+
+    async def seat(self, player_id: str, table_id: str, seat: int = 0) -> SeatedPlayer:
+        self._seated[player_id] = seated = await super().seat(player_id, table_id, seat)
+        return seated
 
     # -- tables and players -------------------------------------------------------------------------------------------
-
-    def unique_name(self, kind: str) -> str:
-        """A name that nothing else on this platform has."""
-        return f"poker_{kind}_{os.getpid()}_{next(_numbers)}"
-
-    async def configure_table(self, table_id: str, rules: types_pb2.TableConfiguration) -> str:
-        """A new table with these rules, open for play."""
-        await self.poker.configure(table_id, rules)
-        request = table_pb2.GetTableRequest(table_id=table_id)
-        async with asyncio.timeout(TIMEOUT_S):
-            while True:
-                try:
-                    await self.poker.tables.GetTable(request, metadata=self.poker.operator)
-                except grpc.aio.AioRpcError as refused:
-                    if refusal_of(refused).reason != "TABLE_ELSEWHERE":
-                        raise
-                    # No event says that a process has claimed a table.
-                    await asyncio.sleep(0.02)
-                else:
-                    return table_id
 
     async def new_table(self, **rules: object) -> str:
         return await self.configure_table(self.unique_name("table"), table_rules(**rules))
@@ -145,27 +110,10 @@ class PokerDriver:
         )
         await self.poker.tables.SetSwitch(request, metadata=self.poker.operator)
 
-    async def new_player(self, cents: int = MONEY_CENTS) -> str:
-        """A player with money."""
-        player_id = self.unique_name("player")
-        await self.wallet.open_account(player_id, cents, REAL)
-        return player_id
-
-    async def seat(self, player_id: str, table_id: str, seat: int = 0) -> SeatedPlayer:
-        entered = await self.poker.enter(player_id, table_id, seat)
-        own = entered.own_seat
-        seated = SeatedPlayer(player_id, own.account_id, own.session_id, table_id, own.seat)
-        self._players[player_id] = seated
-        return seated
-
-    async def seat_new_player(self, table_id: str, seat: int = 0, cents: int = MONEY_CENTS) -> SeatedPlayer:
-        """A player with money, seated, and without a cave."""
-        return await self.seat(await self.new_player(cents), table_id, seat)
-
     async def begin(self, *caves: int, table_id: str = "", **rules: object) -> Sequence[SeatedPlayer]:
         """Players in the seats 1, 2, … of a new table with these caves, all of them dealt into its first hand."""
         table_id = table_id or await self.new_table(**rules)
-        players = [await self.seat_new_player(table_id, seat) for seat in range(1, len(caves) + 1)]
+        players = [await self.seat_new_player(table_id, seat=seat) for seat in range(1, len(caves) + 1)]
         await self.switch(table_id, enabled=False)
         for player, cents in zip(players, caves, strict=True):
             await self.buy_in(player, cents)
@@ -183,16 +131,10 @@ class PokerDriver:
 
     async def leave(self, player: SeatedPlayer) -> None:
         """Ends the player's session; returns when the table knows."""
-        request = session_pb2.EndSessionRequest(session_id=player.session_id)
-        metadata = self.wallet.bearer("player", player.player_id)
-        await self.wallet.sessions.EndSession(request, metadata=metadata)
+        await self.end_session(player)
         async with asyncio.timeout(TIMEOUT_S):
             while (await self.standings(player.table_id)).get(player.seat, "LEAVING") != "LEAVING":
                 await asyncio.sleep(0.01)
-
-    async def session(self, player: SeatedPlayer) -> session_pb2.GetSessionResponse:
-        request = session_pb2.GetSessionRequest(session_id=player.session_id)
-        return await self.wallet.sessions.GetSession(request, metadata=self.wallet.operator)
 
     async def end_result(self, table_id: str) -> None:
         """Ends the time for which a result is shown: what players have asked for meanwhile is done then."""
@@ -208,13 +150,7 @@ class PokerDriver:
 
     def players_at(self, table_id: str) -> list[SeatedPlayer]:
         """The players whom this test has seated at a table."""
-        return [player for player in self._players.values() if player.table_id == table_id]
-
-    async def clean_up(self) -> None:
-        """Ends what this test began, so that its tables play no more hands."""
-        for player_id in self._players:
-            request = session_pb2.EndPlayerSessionsRequest(player_id=player_id)
-            await self.wallet.sessions.EndPlayerSessions(request, metadata=self.wallet.operator)
+        return [player for player in self._seated.values() if player.table_id == table_id]
 
     async def balance(self, player: SeatedPlayer) -> int:
         """The money in the player's account, without the cave."""
@@ -229,10 +165,6 @@ class PokerDriver:
         names = types_pb2.CaveStanding.Name
         caves = (await self.table(table_id)).caves
         return {cave.seat: names(cave.standing).removeprefix("CAVE_STANDING_") for cave in caves}
-
-    async def watch(self, table_id: str) -> TableWatcher:
-        """A watcher of a table, from its first event on."""
-        return await TableWatcher.start(self.bus, table_id, "poker")
 
     # -- playing ------------------------------------------------------------------------------------------------------
 
@@ -310,24 +242,10 @@ class PokerDriver:
             action = CALL if playing.legal.to_call_cents else CHECK
             await self.act(by_seat[playing.seat], playing, action)
 
-    async def ended(self, player: SeatedPlayer, round_id: str) -> table_pb2.PlayerRound:
-        """The player's hand, as soon as it has ended."""
-        async with asyncio.timeout(TIMEOUT_S):
-            while True:
-                for found in (await self.poker.rounds(player.player_id)).rounds:
-                    if found.round.round_id == round_id and found.round.HasField("ended_at"):
-                        return found
-                await asyncio.sleep(0.01)
-
     async def next_hand(self, table_id: str, after: str) -> Playing:
         """Ends the time of the result, so that the next hand begins."""
         await self.end_result(table_id)
         return await self.playing(table_id, after)
-
-    async def void(self, table_id: str, round_id: str, reason: str) -> None:
-        """Has an operator declare a hand void."""
-        request = table_pb2.VoidOpenRoundRequest(table_id=table_id, round_id=round_id, reason=reason)
-        await self.poker.tables.VoidOpenRound(request, metadata=self.poker.operator)
 
     async def own_view(self, player: SeatedPlayer) -> poker_pb2.OwnView:
         """What the player alone sees of the hand."""
@@ -338,8 +256,3 @@ class PokerDriver:
 def outcome_of(played: table_pb2.PlayerRound) -> poker_pb2.Outcome:
     """The outcome of a hand that is over."""
     return unpacked(played.round.outcome, poker_pb2.Outcome())
-
-
-def unpacked(packed: any_pb2.Any, message: M) -> M:
-    assert packed.Unpack(message)
-    return message

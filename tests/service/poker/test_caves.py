@@ -9,8 +9,9 @@ import pytest
 
 from feltro.poker.v1 import poker_pb2
 from feltro.wallet.v1 import session_pb2
-from tests.service.poker.platform import MONEY_CENTS, PokerDriver, SeatedPlayer, outcome_of
-from tests.service.roulette.platform import Refusal, refusal_of
+from tests.service.game_driver import SeatedPlayer
+from tests.service.poker.platform import MONEY_CENTS, PokerDriver, outcome_of
+from tests.service.refusals import Refusal, refusal_of
 
 
 async def refused_buy_in(driver: PokerDriver, player: SeatedPlayer, cents: int) -> Refusal:

@@ -9,17 +9,9 @@ import pytest
 
 from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import types_pb2
-from tests.service.poker.platform import (
-    CALL,
-    CHECK,
-    DECISION_S,
-    FOLD,
-    RAISE,
-    Playing,
-    PokerDriver,
-    SeatedPlayer,
-)
-from tests.service.roulette.platform import Refusal, refusal_of
+from tests.service.game_driver import SeatedPlayer
+from tests.service.poker.platform import CALL, CHECK, DECISION_S, FOLD, RAISE, Playing, PokerDriver
+from tests.service.refusals import Refusal, refusal_of
 
 
 async def begin(driver: PokerDriver, **rules: object) -> tuple[SeatedPlayer, list[SeatedPlayer], Playing]:

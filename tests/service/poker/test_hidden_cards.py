@@ -12,8 +12,9 @@ from pokerkit import HandHistory
 from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import table_pb2
 from tests.named_cards import named_cards
-from tests.service.poker.platform import PokerDriver, SeatedPlayer, outcome_of
-from tests.service.roulette.platform import refusal_of
+from tests.service.game_driver import SeatedPlayer
+from tests.service.poker.platform import PokerDriver, outcome_of
+from tests.service.refusals import refusal_of
 
 RULES = [
     f"{regulation}:{paragraph}" for regulation in ("806/2015", "811/2015") for paragraph in ("11.d", "34.a", "59", "65")

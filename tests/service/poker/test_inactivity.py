@@ -11,7 +11,8 @@ from feltro.poker.v1 import poker_pb2
 from feltro.wallet.v1 import events_pb2 as wallet_events
 from feltro.wallet.v1 import session_pb2
 from tests.service.every_game.platform import OwnNotices
-from tests.service.poker.platform import DECISION_S, FOLD, MONEY_CENTS, PokerDriver, SeatedPlayer
+from tests.service.game_driver import SeatedPlayer
+from tests.service.poker.platform import DECISION_S, FOLD, MONEY_CENTS, PokerDriver
 
 BOTH = pytest.mark.parametrize("regulation", ["806/2015", "811/2015"])
 POT, NO_LIMIT = poker_pb2.LIMIT_POT, poker_pb2.LIMIT_NO_LIMIT

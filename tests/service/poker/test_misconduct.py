@@ -15,8 +15,9 @@ import pytest
 from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import complaint_pb2, session_pb2, wallet_pb2
-from tests.service.poker.platform import CALL, DECISION_S, MONEY_CENTS, PokerDriver, SeatedPlayer
-from tests.service.roulette.platform import refusal_of
+from tests.service.game_driver import SeatedPlayer
+from tests.service.poker.platform import CALL, DECISION_S, MONEY_CENTS, PokerDriver
+from tests.service.refusals import refusal_of
 
 BOTH = pytest.mark.parametrize("regulation", ["806/2015", "811/2015"])
 POT = poker_pb2.LIMIT_POT

@@ -10,7 +10,7 @@ import pytest
 from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import table_pb2
 from tests.service.poker.platform import PokerDriver, table_rules
-from tests.service.roulette.platform import refusal_of
+from tests.service.refusals import refusal_of
 
 pytestmark = pytest.mark.rule("806/2015:6.b", "806/2015:2.m", "811/2015:6.b", "811/2015:2.m")
 
@@ -71,7 +71,7 @@ async def test_nobody_registers_in_the_period(driver: PokerDriver) -> None:
 @pytest.mark.rule("806/2015:67", "811/2015:67")
 async def test_sessions_end_and_caves_go_back_when_the_period_is_over(driver: PokerDriver) -> None:
     table_id = await driver.new_table(min_players=3)
-    players = [await driver.seat_new_player(table_id, seat) for seat in (1, 2)]
+    players = [await driver.seat_new_player(table_id, seat=seat) for seat in (1, 2)]
     for player in players:
         await driver.buy_in(player, 5_000)
 

@@ -8,7 +8,7 @@ import pytest
 from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import relevant_events_pb2, session_pb2
 from tests.service.poker.platform import PokerDriver
-from tests.service.roulette.platform import refusal_of
+from tests.service.refusals import refusal_of
 
 pytestmark = pytest.mark.rule("903-B/2015:6.6.1")
 

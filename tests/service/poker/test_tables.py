@@ -11,7 +11,7 @@ from feltro.wallet.v1 import complaint_pb2
 from tests.processes.poker import configuration
 from tests.processes.wallet import DEMO
 from tests.service.poker.platform import PokerDriver, table_rules
-from tests.service.roulette.platform import refusal_of
+from tests.service.refusals import refusal_of
 
 BOTH = pytest.mark.parametrize("regulation", ["806/2015", "811/2015"])
 POT = poker_pb2.LIMIT_POT
@@ -96,7 +96,7 @@ async def test_what_the_regulation_forbids_is_refused_with_its_rule(
 
 async def test_a_full_table_has_a_waiting_list_and_keeps_a_seat_for_the_first_on_it(driver: PokerDriver) -> None:
     table_id = await driver.new_table(seats=2)
-    sitting = [await driver.seat_new_player(table_id, seat) for seat in (1, 2)]
+    sitting = [await driver.seat_new_player(table_id, seat=seat) for seat in (1, 2)]
     first, second = await driver.new_player(), await driver.new_player()
 
     async def join(player_id: str) -> poker_pb2.JoinWaitingListResponse:

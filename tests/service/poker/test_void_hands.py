@@ -6,7 +6,7 @@ import grpc
 import pytest
 
 from tests.service.poker.platform import FOLD, MONEY_CENTS, RAISE, PokerDriver
-from tests.service.roulette.platform import refusal_of
+from tests.service.refusals import refusal_of
 
 REASON = "the cards were shown by mistake"
 

@@ -9,38 +9,25 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import grpc
 import nats
 import pytest
 
-from stack.servers import ephemeral
 from stack.servers.postgres import EmbeddedPostgres
-from tests.processes import ledger_audit
-from tests.processes.databases import OWNER_ROLE
-from tests.processes.databases import ROULETTE_ROLE as GAME_ROLE
-from tests.processes.databases import WALLET_ROLE as WALLET_USER
 from tests.processes.poker import PokerClient, PokerProcess
-from tests.processes.wallet import WalletProcess
 from tests.service.blackjack_crash.commit_gates import JOURNAL_TABLES, LEDGER_TABLES, CommitGates
-from tests.service.one_game_platform import differences
-from tests.service.poker.platform import TIMEOUT_S, PokerDriver, table_rules
-from tests.service.roulette.platform import refusal_of
+from tests.service.game_driver import TIMEOUT_S
+from tests.service.one_game_platform import PlatformDatabases, PlatformProcesses, audited_processes
+from tests.service.poker.platform import PokerDriver, table_rules
+from tests.service.refusals import refusal_of
 
-WALLET_DATABASE, POKER_DATABASE = "feltro_wallet_poker_crash", "feltro_poker_crash"
 # There is one placement: replicas would give each other a share of more, in the middle of a test.
 TABLE = "crash"
 
 
-@dataclass
-class CrashProcesses:
-    """The processes; each may be killed."""
-
-    wallet: WalletProcess
-    replicas: list[PokerProcess]
-    bus_url: str
-    # The replica that had the table when the last test ended.
-    owner: int = 0
+CrashProcesses: TypeAlias = PlatformProcesses[PokerProcess]
 
 
 @dataclass
@@ -98,35 +85,16 @@ def processes(
     postgres: EmbeddedPostgres, wallet_template: str, game_template: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[CrashProcesses]:
     home = tmp_path_factory.mktemp("poker-crash")
-    postgres.ensure_database(WALLET_DATABASE, OWNER_ROLE, WALLET_USER, template=wallet_template)
-    postgres.ensure_database(POKER_DATABASE, OWNER_ROLE, GAME_ROLE, template=game_template)
-    CommitGates.install(postgres, POKER_DATABASE, JOURNAL_TABLES)
-    CommitGates.install(postgres, WALLET_DATABASE, LEDGER_TABLES)
-    with ephemeral.nats() as bus:
-        wallet = WalletProcess(postgres.url(WALLET_USER, WALLET_DATABASE), bus.url, home)
-        url = postgres.url(GAME_ROLE, POKER_DATABASE)
-        replicas = [PokerProcess(url, bus.url, home, wallet_address=wallet.address) for _ in range(2)]
-        processes = CrashProcesses(wallet, replicas, bus.url)
-        try:
-            asyncio.run(_start(processes))
+    with PlatformDatabases(postgres, wallet_template, game_template).made_for("poker_crash") as databases:
+        CommitGates.install(postgres, databases.game, JOURNAL_TABLES)
+        CommitGates.install(postgres, databases.wallet, LEDGER_TABLES)
+        with audited_processes(PokerProcess, databases, home, replicas=2) as processes:
+            asyncio.run(_open_table(processes))
             yield processes
-            found = asyncio.run(differences(replicas[processes.owner]))
-            violations = asyncio.run(ledger_audit.violations_at(wallet.database_url))
-        finally:
-            for process in (*replicas, wallet):
-                process.end()
-    postgres.drop_database(POKER_DATABASE)
-    postgres.drop_database(WALLET_DATABASE)
-    assert not found
-    assert not violations
 
 
-async def _start(processes: CrashProcesses) -> None:
-    processes.wallet.start()
-    await processes.wallet.ready()
+async def _open_table(processes: CrashProcesses) -> None:
     first, second = processes.replicas
-    first.start()
-    await first.ready()
     bus = await nats.connect(processes.bus_url)
     try:
         async with processes.wallet.client() as wallet, first.client() as client:
@@ -141,13 +109,14 @@ async def _start(processes: CrashProcesses) -> None:
 @pytest.fixture
 async def crash(processes: CrashProcesses, postgres: EmbeddedPostgres) -> AsyncIterator[Crash]:
     """Both replicas running, an empty table, and a driver that speaks with its owner."""
+    databases = processes.databases
     async with AsyncExitStack() as stack:
         bus = await nats.connect(processes.bus_url)
         stack.push_async_callback(bus.close)
         wallet = await stack.enter_async_context(processes.wallet.client())
         clients = [await stack.enter_async_context(replica.client()) for replica in processes.replicas]
-        journal_gates = await stack.enter_async_context(CommitGates.connected(postgres, POKER_DATABASE, JOURNAL_TABLES))
-        ledger_gates = await stack.enter_async_context(CommitGates.connected(postgres, WALLET_DATABASE, LEDGER_TABLES))
+        journal_gates = await stack.enter_async_context(CommitGates.connected(postgres, databases.game, JOURNAL_TABLES))
+        ledger_gates = await stack.enter_async_context(CommitGates.connected(postgres, databases.wallet, LEDGER_TABLES))
         driver = PokerDriver(wallet, clients[processes.owner], bus)
         crash = Crash(processes, driver, clients, journal_gates, ledger_gates)
         yield crash

@@ -12,20 +12,10 @@ import pytest
 
 from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import table_pb2, types_pb2
-from tests.service.poker.platform import (
-    CALL,
-    CHECK,
-    FOLD,
-    MONEY_CENTS,
-    RAISE,
-    TIMEOUT_S,
-    Playing,
-    PokerDriver,
-    SeatedPlayer,
-    outcome_of,
-)
+from tests.service.game_driver import TIMEOUT_S, SeatedPlayer
+from tests.service.poker.platform import CALL, CHECK, FOLD, MONEY_CENTS, RAISE, Playing, PokerDriver, outcome_of
 from tests.service.poker_crash.conftest import TABLE, Crash
-from tests.service.roulette.platform import refusal_of
+from tests.service.refusals import refusal_of
 
 CAVE_CENTS = 10_000
 BEFORE_AND_AFTER = pytest.mark.parametrize("keeps", [False, True], ids=["before", "after"])

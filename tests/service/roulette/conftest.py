@@ -8,8 +8,9 @@ import pytest
 
 from stack.servers.postgres import EmbeddedPostgres
 from tests.processes.roulette import RouletteProcess
+from tests.service.game_driver import SeatedPlayer
 from tests.service.one_game_platform import PlatformDatabases, one_game_platform
-from tests.service.roulette.platform import INDIVIDUAL_TABLES, RouletteDriver, RoulettePlatform, SeatedPlayer
+from tests.service.roulette.platform import INDIVIDUAL_TABLES, RouletteDriver, RoulettePlatform
 
 
 @pytest.fixture(scope="package")

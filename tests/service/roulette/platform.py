@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 import grpc
 import nats
-import pytest
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 from nats.aio.client import Client as Nats
 from nats.aio.msg import Msg
 
 from feltro.roulette.v1 import roulette_pb2
-from feltro.table.v1 import table_pb2, types_pb2
+from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import events_pb2 as wallet_events
-from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.bus.subjects import FACTS_STREAM
-from services.kit.rpc.status import error_info, status_of
 from tests.processes.game import Metadata
 from tests.processes.roulette import RouletteClient, RouletteProcess, configuration
-from tests.processes.wallet import DEMO, REAL, WalletClient, WalletProcess
-from tests.service.roulette.table_watcher import TableWatcher
+from tests.processes.wallet import DEMO, WalletClient, WalletProcess
+from tests.service.game_driver import TIMEOUT_S, BankedGameDriver, SeatedPlayer, few_at_once
+from tests.service.refusals import refusal_of
 
 INDIVIDUAL = wallet_types.PLAY_INDIVIDUAL
 MULTI_PLAYER = wallet_types.PLAY_MULTI_PLAYER
@@ -47,36 +44,6 @@ SPARE_TABLE_RULES: list[dict[str, Any]] = [
     {"play": INDIVIDUAL, "mode": DEMO, "minimum_cents": 1_000},
 ]
 SPARE_TABLES_PER_RULES = 16
-# What takes longer hangs.
-TIMEOUT_S = 240.0
-# A service refuses a call that has waited for a connection to its database for five seconds, and has but a few of them:
-# of a hundred calls at once some would wait for as long on a busy machine.
-CALLS_AT_ONCE = 4
-
-T = TypeVar("T")
-
-_numbers = itertools.count(1)
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """How a service refuses a call."""
-
-    reason: str
-    facts: dict[str, str]
-    domain: str = "table.feltro"
-    code: grpc.StatusCode = grpc.StatusCode.UNKNOWN
-
-
-@dataclass(frozen=True)
-class SeatedPlayer:
-    """A player in a session at a table; an individual table is the player's own."""
-
-    player_id: str
-    account_id: str
-    session_id: str
-    table_id: str
-    seat: int
 
 
 @dataclass
@@ -125,22 +92,22 @@ def table_rules(**rules: object) -> types_pb2.TableConfiguration:
     return configuration(**{"window_ms": WINDOW_MS, **rules})  # type: ignore[arg-type]
 
 
-class RouletteDriver:
+class RouletteDriver(BankedGameDriver):
     """A test's clients, tables and players."""
 
+    MONEY_CENTS = 100_000
+
     def __init__(self, platform: RoulettePlatform, wallet: WalletClient, roulette: RouletteClient, bus: Nats) -> None:
+        super().__init__(wallet, bus)
         self.platform = platform
-        self.wallet = wallet
         self.roulette = roulette
-        self.bus = bus
-        self._players: set[str] = set()
         self._open: list[tuple[str, str]] = []
 
-    # -- tables and players ------------------------------------------------------------------------------------------
+    @property
+    def client(self) -> RouletteClient:
+        return self.roulette
 
-    def unique_name(self, kind: str) -> str:
-        """A name that nothing else on this platform has."""
-        return f"{kind}_{os.getpid()}_{next(_numbers)}"
+    # -- tables and players ------------------------------------------------------------------------------------------
 
     async def new_table(self, **rules: object) -> str:
         """A new table, open for play."""
@@ -148,58 +115,12 @@ class RouletteDriver:
         spare = self.platform.spare_tables.get(configured.SerializeToString(deterministic=True))
         return spare.pop() if spare else await self.configure_table(self.unique_name("table"), configured)
 
-    async def configure_table(self, table_id: str, rules: types_pb2.TableConfiguration) -> str:
-        """A new table with these rules, open for play."""
-        await self.roulette.configure(table_id, rules)
-        await self.wait_until_open(table_id)
-        return table_id
-
-    async def wait_until_open(self, table_id: str) -> None:
-        async with asyncio.timeout(TIMEOUT_S):
-            while (await self.open_refusal(table_id)) == "TABLE_ELSEWHERE":
-                # No event says that a process has claimed a table.
-                await asyncio.sleep(0.02)
-
-    async def open_refusal(self, table_id: str) -> str:
-        request = table_pb2.GetTableRequest(table_id=table_id)
-        try:
-            await self.roulette.tables.GetTable(request, metadata=self.roulette.operator)
-        except grpc.aio.AioRpcError as refused:
-            return refusal_of(refused).reason
-        return ""
-
-    async def new_player(self, cents: int = 100_000) -> str:
-        """A player with money, at no table yet."""
-        player_id = self.unique_name("player")
-        await self.wallet.open_account(player_id, cents, REAL)
-        self._players.add(player_id)
-        return player_id
-
-    async def seat_new_player(self, table_id: str, cents: int = 100_000) -> SeatedPlayer:
-        """A player with money, seated."""
-        return await self.seat(await self.new_player(cents), table_id)
-
-    async def seat_new_players(self, table_id: str, count: int, cents: int = 100_000) -> list[SeatedPlayer]:
-        return await few_at_once(self.seat_new_player(table_id, cents) for _ in range(count))
-
-    async def seat(self, player_id: str, table_id: str) -> SeatedPlayer:
-        self._players.add(player_id)
-        entered = await self.roulette.enter(player_id, table_id)
-        own = entered.own_seat
-        return SeatedPlayer(player_id, own.account_id, own.session_id, entered.table.table_id, own.seat)
-
     async def clean_up(self) -> None:
         """Ends what this test began, so that its tables play no more rounds."""
-
-        async def end_sessions(player_id: str) -> None:
-            request = session_pb2.EndPlayerSessionsRequest(player_id=player_id)
-            await self.wallet.sessions.EndPlayerSessions(request, metadata=self.wallet.operator)
-
-        await few_at_once(map(end_sessions, self._players))
+        await super().clean_up()
         for table_id, round_id in self._open:
-            void = table_pb2.VoidOpenRoundRequest(table_id=table_id, round_id=round_id, reason="the test is over")
             try:
-                await self.roulette.tables.VoidOpenRound(void, metadata=self.roulette.operator)
+                await self.void(table_id, round_id, "the test is over")
             except grpc.aio.AioRpcError as refused:
                 # An individual round without a bet leaves no record.
                 if refusal_of(refused).reason not in {"ROUND_DECIDED", "ROUND_UNKNOWN"}:
@@ -229,15 +150,9 @@ class RouletteDriver:
     def metadata_of(self, player: SeatedPlayer) -> Metadata:
         return self.roulette.player(player.player_id)
 
-    async def get_table(self, player: SeatedPlayer) -> table_pb2.GetTableResponse:
-        return await self.roulette.table(player.player_id, player.table_id)
-
     async def wait_for_open_round(self, player: SeatedPlayer) -> str:
         """The round that takes bets at the player's table, as soon as one does."""
-        async with asyncio.timeout(TIMEOUT_S):
-            while (shown := (await self.get_table(player)).table).phase != types_pb2.PHASE_BETTING:
-                await asyncio.sleep(0.02)
-        round_id: str = shown.round.round_id
+        round_id = await super().wait_for_open_round(player)
         self._open.append((player.table_id, round_id))
         return round_id
 
@@ -281,34 +196,9 @@ class RouletteDriver:
         return await self.spin(player, round_id)
 
     async def void(self, table_id: str, round_id: str, reason: str = "the wheel stands still") -> None:
-        request = table_pb2.VoidOpenRoundRequest(table_id=table_id, round_id=round_id, reason=reason)
-        await self.roulette.tables.VoidOpenRound(request, metadata=self.roulette.operator)
-
-    async def rounds(self, player: SeatedPlayer, **more: object) -> list[table_pb2.PlayerRound]:
-        """The last rounds in which the player took part, newest first."""
-        return list((await self.roulette.rounds(player.player_id, **more)).rounds)
-
-    # -- money and sessions ------------------------------------------------------------------------------------------
-
-    async def balance(self, player: SeatedPlayer) -> tuple[int, int]:
-        """The player's money, free and locked."""
-        balance = await self.wallet.balance(player.account_id)
-        return balance.free_cents, balance.locked_cents
-
-    async def session(self, player: SeatedPlayer) -> session_pb2.GetSessionResponse:
-        request = session_pb2.GetSessionRequest(session_id=player.session_id)
-        return await self.wallet.sessions.GetSession(request, metadata=self.wallet.operator)
-
-    async def leave(self, player: SeatedPlayer) -> session_pb2.EndSessionResponse:
-        request = session_pb2.EndSessionRequest(session_id=player.session_id)
-        metadata = self.wallet.bearer("player", player.player_id)
-        return await self.wallet.sessions.EndSession(request, metadata=metadata)
+        await super().void(table_id, round_id, reason)
 
     # -- the bus -----------------------------------------------------------------------------------------------------
-
-    async def watch(self, table_id: str) -> TableWatcher:
-        """A watcher of a table, from its first event on."""
-        return await TableWatcher.start(self.bus, table_id)
 
     async def private_facts(self, player: SeatedPlayer) -> asyncio.Queue[wallet_events.PlayerFact]:
         """The facts for this player alone, from the first on."""
@@ -337,37 +227,11 @@ def _private_subject(player: SeatedPlayer) -> str:
     return f"feltro.player.{player.player_id}.wallet"
 
 
-async def few_at_once(calls: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Makes calls, a few of them at a time, and returns their answers in order."""
-    places = asyncio.Semaphore(CALLS_AT_ONCE)
-
-    async def make(call: Coroutine[Any, Any, T]) -> T:
-        async with places:
-            return await call
-
-    return await asyncio.gather(*map(make, calls))
-
-
 async def wait_until(condition: Callable[[], Awaitable[bool]]) -> None:
     """Polls, where there is no event to wait for."""
     async with asyncio.timeout(TIMEOUT_S):
         while not await condition():
             await asyncio.sleep(0.02)
-
-
-async def refusal(call: Awaitable[object]) -> Refusal:
-    """How a call is refused; fails if it is not."""
-    with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await call
-    return refusal_of(refused.value)
-
-
-def refusal_of(error: grpc.aio.AioRpcError) -> Refusal:
-    status = status_of(error)
-    info = None if status is None else error_info(status)
-    if info is None:
-        raise AssertionError(f"not a refusal: {error}")
-    return Refusal(info.reason, dict(info.metadata), info.domain, error.code())
 
 
 def bet_messages(bets: Mapping[str, int]) -> list[roulette_pb2.Bet]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -26,6 +26,7 @@ from feltro.wallet.v1 import (
 )
 from services.kit.access.identity import Caller
 from services.kit.database import postgresql
+from services.kit.refusal import Refused
 from services.wallet.model.state import PayoutLimits, RelevantEventLimits
 from services.wallet.outbox.facts import Fact, player_subject, unpack
 from services.wallet.server.relevant_event_service import RelevantEventService
@@ -500,3 +501,12 @@ async def open_wallet(
         lanes.cancel()
         await asyncio.gather(lanes, return_exceptions=True)
         await engine.dispose()
+
+
+async def reason_of(call: Awaitable[object]) -> str:
+    """Returns the reason for which a call is refused; empty if it is not."""
+    try:
+        await call
+    except Refused as refused:
+        return refused.reason
+    return ""

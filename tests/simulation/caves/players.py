@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +12,9 @@ from feltro.table.v1 import table_pb2
 from services.kit.table.banked.commands import BetCommand
 from services.kit.table.caves.rules import Presence
 from services.kit.table.encoding import packed
-from tests.simulation.environment.players import Player, SendCommand
-from tests.simulation.environment.world import Command, World
+from tests.simulation.environment.players import SendCommand
+from tests.simulation.environment.world import Command
+from tests.simulation.turns import RestlessTurnPlayer, TurnPlayer
 
 FOLD = poker_pb2.ACTION_FOLD
 CHECK = poker_pb2.ACTION_CHECK
@@ -31,7 +31,7 @@ class OwnTurn:
     legal: poker_pb2.Legal
 
 
-class PokerPlayer(Player):
+class PokerPlayer(TurnPlayer[OwnTurn]):
     """A player at a table of poker."""
 
     def prepare_buy_in(self, cents: int) -> tuple[Command, SendCommand]:
@@ -81,15 +81,6 @@ class PokerPlayer(Player):
         round_ = found[0].table.round
         return OwnTurn(round_.round_id, round_.turn.turn, found[1].legal)
 
-    async def wait_for_turn(self, timeout_s: float = 60.0) -> OwnTurn:
-        until = self._world.loop.time() + timeout_s
-        while self._world.loop.time() < until:
-            turn = await self.own_turn()
-            if turn is not None:
-                return turn
-            await asyncio.sleep(0.05)
-        raise AssertionError(f"{self.player_id} is not asked for a decision")
-
     def prepare_act(
         self, turn: OwnTurn, action: poker_pb2.Action.ValueType, to_cents: int = 0
     ) -> tuple[Command, SendCommand]:
@@ -115,34 +106,8 @@ class PokerPlayer(Player):
         return await self.prepare_act(turn, FOLD if turn.legal.to_call_cents else CHECK)[1]()
 
 
-class RandomPokerPlayer(PokerPlayer):
+class RandomPokerPlayer(RestlessTurnPlayer, PokerPlayer):
     """A player who does random things."""
-
-    def __init__(self, world: World, player_id: str, placement_id: str, rng: random.Random) -> None:
-        super().__init__(world, player_id, placement_id)
-        self._rng = rng
-        self._sent: list[tuple[Command, SendCommand]] = []
-        self._under_way: list[asyncio.Task[Any]] = []
-
-    async def play(self) -> None:
-        """Plays without end."""
-        while not await self.enter():
-            await asyncio.sleep(self._rng.uniform(0.2, 2.0))
-        while True:
-            await asyncio.sleep(self._rng.expovariate(1 / 0.7))
-            await self._do_something()
-
-    async def _do_something(self) -> None:
-        table = await self.get_table()
-        if table is None:
-            return
-        # Some do not wait for the answer, or lose their connection.
-        self.timeout_s = self._rng.choice((8.0, 8.0, 8.0, 0.5, 0.015))
-        doing = asyncio.create_task(self._choose(table)())
-        if self._rng.random() < 0.7:
-            await doing
-        else:
-            self._under_way = [task for task in self._under_way if not task.done()] + [doing]
 
     def _choose(self, table: table_pb2.GetTableResponse) -> Callable[[], Coroutine[Any, Any, object]]:
         chance = self._rng.random()
@@ -183,14 +148,3 @@ class RandomPokerPlayer(PokerPlayer):
         sent = self.prepare_act(turn, action, to_cents)
         self._sent.append(sent)
         return await sent[1]()
-
-    async def _send_again(self) -> None:
-        if self._sent:
-            send = self._rng.choice(self._sent[-4:])[1]
-            await asyncio.gather(*(send() for _ in range(self._rng.randint(1, 3))))
-
-    async def _come_and_go(self) -> None:
-        self.leave()
-        await asyncio.sleep(self._rng.choice((0.0, 0.02, 1.0, 5.0)))
-        while not await self.enter():
-            await asyncio.sleep(1.0)

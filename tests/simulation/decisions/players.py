@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -11,8 +10,9 @@ from typing import Any, TypeAlias
 from feltro.blackjack.v1 import blackjack_pb2
 from feltro.table.v1 import table_pb2, types_pb2
 from services.kit.table.encoding import packed
-from tests.simulation.environment.players import Player, SendCommand
-from tests.simulation.environment.world import Command, World
+from tests.simulation.environment.players import SendCommand
+from tests.simulation.environment.world import Command
+from tests.simulation.turns import RestlessTurnPlayer, TurnPlayer
 
 DRAW = blackjack_pb2.DECISION_DRAW
 STAND = blackjack_pb2.DECISION_STAND
@@ -38,7 +38,7 @@ class OwnTurn:
         return next((option for option in self.options if option.decision == decision), None)
 
 
-class DecidingPlayer(Player):
+class DecidingPlayer(TurnPlayer[OwnTurn]):
     """A player at a table of blackjack."""
 
     async def own_turn(self) -> OwnTurn | None:
@@ -49,16 +49,6 @@ class DecidingPlayer(Player):
         view = blackjack_pb2.OwnView()
         answer.own_seat.own_view.Unpack(view)
         return OwnTurn(answer.table.round.round_id, answer.table.round.turn.turn, list(view.options))
-
-    async def wait_for_turn(self, timeout_s: float = 60.0) -> OwnTurn:
-        """Waits until the player may decide."""
-        until = self._world.loop.time() + timeout_s
-        while self._world.loop.time() < until:
-            turn = await self.own_turn()
-            if turn is not None:
-                return turn
-            await asyncio.sleep(0.05)
-        raise AssertionError(f"{self.player_id} is not asked for a decision")
 
     async def place(self) -> str:
         """Returns the place that has the number of the player's seat."""
@@ -124,34 +114,8 @@ class DecidingPlayer(Player):
         return await (await self.prepare_decision(decision, insurance_cents))[1]()
 
 
-class RandomDecidingPlayer(DecidingPlayer):
+class RandomDecidingPlayer(RestlessTurnPlayer, DecidingPlayer):
     """A player who does random things."""
-
-    def __init__(self, world: World, player_id: str, placement_id: str, rng: random.Random) -> None:
-        super().__init__(world, player_id, placement_id)
-        self._rng = rng
-        self._sent: list[tuple[Command, SendCommand]] = []
-        self._under_way: list[asyncio.Task[Any]] = []
-
-    async def play(self) -> None:
-        """Plays without end."""
-        while not await self.enter():
-            await asyncio.sleep(self._rng.uniform(0.2, 2.0))
-        while True:
-            await asyncio.sleep(self._rng.expovariate(1 / 0.7))
-            await self._do_something()
-
-    async def _do_something(self) -> None:
-        table = await self.get_table()
-        if table is None:
-            return
-        # Some do not wait for the answer, or lose their connection.
-        self.timeout_s = self._rng.choice((8.0, 8.0, 8.0, 0.5, 0.015))
-        doing = asyncio.create_task(self._choose(table)())
-        if self._rng.random() < 0.7:
-            await doing
-        else:
-            self._under_way = [task for task in self._under_way if not task.done()] + [doing]
 
     def _choose(self, table: table_pb2.GetTableResponse) -> Callable[[], Coroutine[Any, Any, object]]:
         chance = self._rng.random()
@@ -208,14 +172,3 @@ class RandomDecidingPlayer(DecidingPlayer):
         sent = self.prepare_act(round_id, turn, decision, self._rng.randint(1, 5), 50 if decision == INSURE else 0)
         self._sent.append(sent)
         return await sent[1]()
-
-    async def _send_again(self) -> None:
-        if self._sent:
-            send = self._rng.choice(self._sent[-4:])[1]
-            await asyncio.gather(*(send() for _ in range(self._rng.randint(1, 3))))
-
-    async def _come_and_go(self) -> None:
-        self.leave()
-        await asyncio.sleep(self._rng.choice((0.0, 0.02, 1.0, 5.0)))
-        while not await self.enter():
-            await asyncio.sleep(1.0)

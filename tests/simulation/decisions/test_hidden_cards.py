@@ -6,15 +6,13 @@ import logging
 from collections import defaultdict
 
 import pytest
-from google.protobuf.message import Message
 
 from feltro.table.v1 import events_pb2
-from services.kit.refusal import Refused
 from services.kit.table.journal.entries import ActedBy
 from tests.simulation.decisions.players import DECLINE, DOUBLE, DRAW, INSURE, SPLIT, STAND
 from tests.simulation.decisions.scenario import BlackjackScenario, acted
 from tests.simulation.environment.process_output import counted, kept_log
-from tests.simulation.environment.world import World
+from tests.simulation.told import told, told_answers
 
 # What lies face up is the same. The hole card, a blackjack of the bank in one world, and what follows differ.
 SEEN = "8s 9s Ah 8d 2d"
@@ -31,55 +29,39 @@ def _said_while_the_hole_card_is_hidden(hole: str, following: str) -> list[bytes
         ana, rui, eva = await scenario.seat_players("ana", "rui", "eva")
         round_id = await scenario.bet_all(ana, rui)
         turn = await ana.wait_for_turn()
-        said: list[Message | None] = [await player.get_table() for player in (ana, rui, eva)]
+        seen = [await player.get_table() for player in (ana, rui, eva)]
         # Possible and impossible, by those who are asked and those who are not.
         for player, decision in ((eva, DECLINE), (ana, DOUBLE), (rui, SPLIT), (rui, DRAW)):
             await player.prepare_act(round_id, turn.turn, decision, 2)[1]()
         acted(await ana.decide(INSURE, 500))
-        said += [await player.get_table() for player in (ana, rui, eva)]
+        seen += [await player.get_table() for player in (ana, rui, eva)]
         await scenario.kill_owner()
         acted(await rui.decide(DECLINE))
         await ana.wait_for_turn()
-        said += [await player.get_table() for player in (ana, rui, eva)]
-        told = [_told(each) for each in said]
-        told += _answers(scenario.world)
-        told += [event.SerializeToString() for event in scenario.events()]
-        told += [
+        seen += [await player.get_table() for player in (ana, rui, eva)]
+        said = [told(each) for each in seen]
+        said += told_answers(scenario.world)
+        said += [event.SerializeToString() for event in scenario.events()]
+        said += [
             view.SerializeToString()
             for player_id in sorted(scenario.world.own_views.by_player)
             for view in scenario.world.own_views.by_player[player_id]
         ]
-        told += [repr((stake.detail, stake.stake)).encode() for stake in scenario.world.wallet.stakes_of(round_id)]
-        told += [scenario.world.wallet.rounds[round_id].outcome]
+        said += [repr((stake.detail, stake.stake)).encode() for stake in scenario.world.wallet.stakes_of(round_id)]
+        said += [scenario.world.wallet.rounds[round_id].outcome]
         assert log.lines
-        told += log.lines
+        said += log.lines
         grown = {sample: count - before[sample] for sample, count in sorted(counted().items())}
-        told += [f"{sample} {count}".encode() for sample, count in grown.items() if count]
+        said += [f"{sample} {count}".encode() for sample, count in grown.items() if count]
         for player in (ana, rui):
             await player.finish_hand()
         await scenario.wait_for_end(round_id)
         assert len(scenario.events()) > 10
-        return told
+        return said
 
     before = defaultdict(float, counted())
     with kept_log() as log:
         return BlackjackScenario(f"{SEEN} {hole} {following}").run(script)
-
-
-def _told(message: Message | None) -> bytes:
-    assert message is not None
-    return message.SerializeToString(deterministic=True)
-
-
-def _answers(world: World) -> list[bytes]:
-    answers = [answer for command in world.commands for answer in command.answers]
-    return [
-        f"{answer.reason} {answer.sentence} {sorted(answer.facts.items())}".encode()
-        if isinstance(answer, Refused)
-        else _told(answer)
-        for answer in answers
-        if isinstance(answer, Refused | Message)
-    ]
 
 
 @pytest.mark.guarantee("G6", "G7")
@@ -105,9 +87,9 @@ def test_g7_nobody_is_told_the_decisions_of_another_player() -> None:
         await rui.wait_for_turn()
         acted(await rui.decide(STAND))
         await scenario.wait_for_end(round_id)
-        told = scenario.world.own_views.by_player
-        assert set(told) == {"ana", "rui"}
-        assert [view.HasField("own_view") for view in told["ana"]] == [True, False]
+        views = scenario.world.own_views.by_player
+        assert set(views) == {"ana", "rui"}
+        assert [view.HasField("own_view") for view in views["ana"]] == [True, False]
         assert scenario.moves(round_id) == [(1, "stand", ActedBy.PLAYER), (2, "stand", ActedBy.PLAYER)]
 
     BlackjackScenario("Ts 9s 9h 6d 9d 8c").run(script)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -160,15 +161,15 @@ class Player:
         return rules
 
 
-class RandomPlayer(Player):
-    """A player who does random things."""
+class RestlessPlayer(Player, ABC):
+    """A player who does one random thing after the other."""
+
+    MEAN_PAUSE_S = 0.8
 
     def __init__(self, world: World, player_id: str, placement_id: str, rng: random.Random) -> None:
         super().__init__(world, player_id, placement_id)
         self._rng = rng
         self._sent: list[tuple[Command, SendCommand]] = []
-        self._last_round = ""
-        self._on_felt: dict[str, int] = {}
         self._under_way: list[asyncio.Task[Any]] = []
 
     async def play(self) -> None:
@@ -176,8 +177,41 @@ class RandomPlayer(Player):
         while not await self.enter():
             await asyncio.sleep(self._rng.uniform(0.2, 2.0))
         while True:
-            await asyncio.sleep(self._rng.expovariate(1 / 0.8))
+            await asyncio.sleep(self._rng.expovariate(1 / self.MEAN_PAUSE_S))
             await self._do_something()
+
+    @abstractmethod
+    async def _do_something(self) -> None:
+        """Does one random thing."""
+
+    async def _begin(self, act: Callable[[], Coroutine[Any, Any, object]]) -> None:
+        """Begins an act; some do not wait for the answer, or lose their connection."""
+        self.timeout_s = self._rng.choice((8.0, 8.0, 8.0, 0.5, 0.015))
+        doing = asyncio.create_task(act())
+        if self._rng.random() < 0.7:
+            await doing
+        else:
+            self._under_way = [task for task in self._under_way if not task.done()] + [doing]
+
+    async def _send_again(self) -> None:
+        if self._sent:
+            send = self._rng.choice(self._sent[-4:])[1]
+            await asyncio.gather(*(send() for _ in range(self._rng.randint(1, 3))))
+
+    async def _come_and_go(self) -> None:
+        self.leave()
+        await asyncio.sleep(self._rng.choice((0.0, 0.02, 1.0, 5.0)))
+        while not await self.enter():
+            await asyncio.sleep(1.0)
+
+
+class RandomPlayer(RestlessPlayer):
+    """A player who bets, repeats, cancels and spins at random."""
+
+    def __init__(self, world: World, player_id: str, placement_id: str, rng: random.Random) -> None:
+        super().__init__(world, player_id, placement_id, rng)
+        self._last_round = ""
+        self._on_felt: dict[str, int] = {}
 
     async def _do_something(self) -> None:
         snapshot = await self.get_snapshot()
@@ -188,17 +222,15 @@ class RandomPlayer(Player):
             return
         if round_id != self._last_round:
             self._last_round, self._on_felt = round_id, {}
-        act = self._rng.choices(
-            (self._bet, self._send_again, self._repeat, self._cancel, self._spin, self._come_and_go),
-            (50, 15, 6, 10, 15, 4),
-        )[0]
-        # Some do not wait for the answer, or lose their connection.
-        self.timeout_s = self._rng.choice((8.0, 8.0, 8.0, 0.5, 0.015))
-        doing = asyncio.create_task(act(round_id))
-        if self._rng.random() < 0.7:
-            await doing
-        else:
-            self._under_way = [task for task in self._under_way if not task.done()] + [doing]
+        acts: tuple[Callable[[], Coroutine[Any, Any, object]], ...] = (
+            lambda: self._bet(round_id),
+            self._send_again,
+            lambda: self._repeat(round_id),
+            lambda: self._cancel(round_id),
+            lambda: self._spin(round_id),
+            self._come_and_go,
+        )
+        await self._begin(self._rng.choices(acts, (50, 15, 6, 10, 15, 4))[0])
 
     async def _bet(self, round_id: str) -> None:
         rules = self.rules
@@ -218,11 +250,6 @@ class RandomPlayer(Player):
         if isinstance(answer, roulette_pb2.PlaceBetsResponse):
             self._on_felt = {bet.place: bet.amount_cents for bet in answer.on_felt.bets}
 
-    async def _send_again(self, round_id: str) -> None:
-        if self._sent:
-            send = self._rng.choice(self._sent[-4:])[1]
-            await asyncio.gather(*(send() for _ in range(self._rng.randint(1, 3))))
-
     async def _repeat(self, round_id: str) -> None:
         sent = self.prepare_repeat(round_id)
         self._sent.append(sent)
@@ -241,9 +268,3 @@ class RandomPlayer(Player):
         sent = self.prepare_spin(round_id)
         self._sent.append(sent)
         await sent[1]()
-
-    async def _come_and_go(self, round_id: str) -> None:
-        self.leave()
-        await asyncio.sleep(self._rng.choice((0.0, 0.02, 1.0, 5.0)))
-        while not await self.enter():
-            await asyncio.sleep(1.0)

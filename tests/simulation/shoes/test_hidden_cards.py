@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from google.protobuf.message import Message
 
 from feltro.table.v1 import table_pb2
-from services.kit.refusal import Refused
 from services.kit.table.configuration.catalogue import VersionedRules
 from services.kit.table.journal.history import RoundRecord
 from services.kit.table.journal.replay.computation import RoundReplay
@@ -17,6 +15,7 @@ from tests.simulation.decisions.players import STAND
 from tests.simulation.decisions.scenario import BlackjackScenario, acted
 from tests.simulation.scenario import TABLE_ID
 from tests.simulation.shoes.test_shoes import play
+from tests.simulation.told import told, told_answers
 
 # What two rounds show, and the up card and own cards of a third.
 SEEN = "Ts 9h Td Tc Kc 8h 9d Qc Jc 7h 8d"
@@ -38,14 +37,13 @@ def _said(following: str) -> list[bytes]:
         await ana.wait_for_turn()
         table = await ana.get_table()
         assert table is not None
-        answers = [answer for command in scenario.world.commands for answer in command.answers]
-        said = [table, *answers, *scenario.events(ana.table_id), *scenario.world.own_views.by_player["ana"]]
-        told = [_told(each) for each in said if isinstance(each, Message | Refused)]
+        messages = [*scenario.events(ana.table_id), *scenario.world.own_views.by_player["ana"]]
+        said = [told(table), *told_answers(scenario.world), *map(told, messages)]
         for each in (*ended, round_id):
-            told += _replayed(scenario, each)
+            said += _replayed(scenario, each)
         acted(await ana.decide(STAND))
         await scenario.wait_for_end(round_id)
-        return told
+        return said
 
     return BlackjackScenario(f"{SEEN} {following}", individual=True, cut_card=150).run(script)
 
@@ -71,12 +69,6 @@ def _computed(
     answer = RoundReplay(record, configured.version, configured.rules, None).compute()
     assert set(answer.differences) <= {"the ledger does not know the round"}
     return record, configured, answer
-
-
-def _told(said: Message | Refused) -> bytes:
-    if isinstance(said, Refused):
-        return f"{said.reason} {said.sentence} {sorted(said.facts.items())}".encode()
-    return said.SerializeToString(deterministic=True)
 
 
 @pytest.mark.guarantee("G6", "G7")

@@ -448,17 +448,7 @@ class ScriptedTable(DirectedTable):
         assert self.dealt is not None
         assert self.outcome is not None
         played = table_pb2.PlayerRound(
-            round=table_pb2.TableRound(
-                round_id=self.round_id,
-                state=wallet_types.ROUND_STATE_SETTLED,
-                opened_at=moment(self.opened_at),
-                drawn_at=now(),
-                ended_at=now(),
-                outcome=packed(self.outcome),
-                configuration_version=1,
-                closed_at=now(),
-                draw_trigger=types_pb2.DRAW_TRIGGER_PLAYER,
-            ),
+            round=self.ended_round(self.round_id, self.opened_at, self.outcome, types_pb2.DRAW_TRIGGER_PLAYER),
             table_id=self.table_id,
             regulation="805/2015",
             mode=wallet_types.MODE_DEMO,

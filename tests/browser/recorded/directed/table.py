@@ -6,13 +6,14 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from google.protobuf.message import Message
 
 from feltro.table.v1 import events_pb2, table_pb2, types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.table.refusals import TableRefused
-from tests.browser.recorded.directed.messages import now
+from tests.browser.recorded.directed.messages import moment, now, packed
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,6 +77,22 @@ class DirectedTable(ABC):
         event = events_pb2.TableEvent(table_id=self.table_id, seq=self.seq, at=now())
         getattr(event, what).CopyFrom(message)
         self.notify("table", event)
+
+    def ended_round(
+        self, round_id: str, opened_at: datetime, outcome: Message, trigger: types_pb2.DrawTrigger.ValueType
+    ) -> table_pb2.TableRound:
+        """A round that has just been drawn and paid, as histories show it."""
+        return table_pb2.TableRound(
+            round_id=round_id,
+            state=wallet_types.ROUND_STATE_SETTLED,
+            opened_at=moment(opened_at),
+            drawn_at=now(),
+            ended_at=now(),
+            outcome=packed(outcome),
+            configuration_version=1,
+            closed_at=now(),
+            draw_trigger=trigger,
+        )
 
     def refuse_if_told(self) -> None:
         """Refuses a command that the test has said is to be refused."""

@@ -433,17 +433,7 @@ class ScriptedTable(DirectedTable):
         own = next(result for result in self.outcome.results if result.seat == self.seat)
         brought = poker_pb2.SeatInHand(seat=self.seat, cave_cents=before_cents)
         return table_pb2.PlayerRound(
-            round=table_pb2.TableRound(
-                round_id=self.round_id,
-                state=wallet_types.ROUND_STATE_SETTLED,
-                opened_at=moment(self.opened_at),
-                drawn_at=now(),
-                ended_at=now(),
-                outcome=packed(self.outcome),
-                configuration_version=1,
-                closed_at=now(),
-                draw_trigger=types_pb2.DRAW_TRIGGER_CLOCK,
-            ),
+            round=self.ended_round(self.round_id, self.opened_at, self.outcome, types_pb2.DRAW_TRIGGER_CLOCK),
             table_id=self.table_id,
             regulation=self.configuration().regulation,
             mode=self.options.mode,

@@ -1,7 +1,5 @@
 """Tests of the rules that players read: complete, true of their table, and the same in both languages."""
 
-import re
-from collections import Counter
 from itertools import combinations
 
 import pytest
@@ -14,6 +12,7 @@ from services.baccarat.rules.text import render, template
 from services.kit.table.configuration.rules_template import ENGLISH, PORTUGUESE
 from services.kit.table.refusals import TableRefused
 from tests.engine.baccarat.tables import macau_rules, specific_rules
+from tests.engine.rules_text import assert_no_placeholder, assert_same_conditions_and_values, assert_same_content
 
 INDIVIDUAL, MULTI = wallet_pb2.PLAY_INDIVIDUAL, wallet_pb2.PLAY_MULTI_PLAYER
 HALF = baccarat_pb2.COMMISSION_HALF_ON_SCORE
@@ -118,17 +117,6 @@ def row(page: str, name: str, cells: int) -> list[str]:
     return wanted
 
 
-def structure(page: str) -> list[list[str]]:
-    """Returns the marks of headings, list items and table rows of each paragraph."""
-    return [re.findall(r"^(?:#+ |[|] |[*] |\d[.] )", block, re.MULTILINE) for block in page.split("\n\n")]
-
-
-def numbers(page: str) -> Counter[str]:
-    """Counts every number, without the marks in which the languages differ."""
-    found: list[str] = re.findall(r"\d+(?:[.,\u00a0]\d+)*", page)
-    return Counter(re.sub(r"[.,\u00a0]", "", number) for number in found)
-
-
 def words(page: str) -> str:
     """Returns the page on one line, so that a sentence is found wherever it was broken."""
     return " ".join(page.split())
@@ -140,19 +128,12 @@ def test_both_languages_have_the_same_content(
     configuration: types_pb2.TableConfiguration, rules: baccarat_pb2.SpecificRules
 ) -> None:
     pages = {language: rules_page(language, configuration, rules) for language in SECTIONS}
-    sections = {language: re.findall(r"^## (.+)$", page, re.MULTILINE) for language, page in pages.items()}
 
-    assert sections["en"] == [SECTIONS["en"][SECTIONS["pt"].index(name)] for name in sections["pt"]]
-    assert structure(pages["pt"]) == structure(pages["en"])
-    assert numbers(pages["pt"]) == numbers(pages["en"])
+    assert_same_content(pages, SECTIONS)
 
 
 def test_both_texts_use_the_same_conditions_and_values() -> None:
-    texts = [template(language) for language in SECTIONS]
-
-    for pattern in (r"<!-- .+ -->", r"\$(\w+)"):
-        one, other = (re.findall(pattern, each) for each in texts)
-        assert sorted(one) == sorted(other)
+    assert_same_conditions_and_values(template)
 
 
 @pytest.mark.parametrize(("configuration", "rules"), TABLES)
@@ -162,8 +143,7 @@ def test_no_placeholder_is_left(
 ) -> None:
     page = rules_page(language, configuration, rules)
 
-    assert not re.findall(r"[${}]|<!--|-->|\n\n\n|None", page)
-    assert page.startswith("# Sala Azul" if language == "pt" else "# Blue Room")
+    assert_no_placeholder(page, language)
 
 
 @pytest.mark.rule("812/2015:P.1", "812/2015:P.4", "812/2015:32")

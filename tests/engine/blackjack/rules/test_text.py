@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from itertools import combinations
 
 import pytest
@@ -14,6 +12,7 @@ from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.blackjack.game import BlackjackGame
 from services.blackjack.rules.text import template
 from tests.engine.blackjack.tables import configuration
+from tests.engine.rules_text import assert_no_placeholder, assert_same_conditions_and_values, assert_same_content
 
 INDIVIDUAL, MULTI = wallet_types.PLAY_INDIVIDUAL, wallet_types.PLAY_MULTI_PLAYER
 SECTIONS = {
@@ -92,34 +91,16 @@ TABLES = [
 ]
 
 
-def structure(page: str) -> list[list[str]]:
-    """Returns the marks of headings, list items and table rows of each paragraph."""
-    return [re.findall(r"^(?:#+ |[|] |[*] |\d[.] )", block, re.MULTILINE) for block in page.split("\n\n")]
-
-
-def numbers(page: str) -> Counter[str]:
-    """Counts every number, without the marks in which the languages differ."""
-    found: list[str] = re.findall(r"\d+(?:[.,\u00a0]\d+)*", page)
-    return Counter(re.sub(r"[.,\u00a0]", "", number) for number in found)
-
-
 @pytest.mark.rule("903-B/2015:6.1.6")
 @pytest.mark.parametrize("made", TABLES)
 def test_both_languages_have_the_same_content(made: types_pb2.TableConfiguration) -> None:
     pages = {language: page_of(language, made) for language in SECTIONS}
-    sections = {language: re.findall(r"^## (.+)$", page, re.MULTILINE) for language, page in pages.items()}
 
-    assert sections["en"] == [SECTIONS["en"][SECTIONS["pt"].index(name)] for name in sections["pt"]]
-    assert structure(pages["pt"]) == structure(pages["en"])
-    assert numbers(pages["pt"]) == numbers(pages["en"])
+    assert_same_content(pages, SECTIONS)
 
 
 def test_both_texts_use_the_same_conditions_and_values() -> None:
-    texts = [template(language) for language in SECTIONS]
-
-    for pattern in (r"<!-- .+ -->", r"\$(\w+)"):
-        one, other = (re.findall(pattern, each) for each in texts)
-        assert sorted(one) == sorted(other)
+    assert_same_conditions_and_values(template)
 
 
 @pytest.mark.parametrize("made", TABLES)
@@ -127,8 +108,7 @@ def test_both_texts_use_the_same_conditions_and_values() -> None:
 def test_no_placeholder_is_left(language: str, made: types_pb2.TableConfiguration) -> None:
     page = page_of(language, made)
 
-    assert not re.findall(r"[${}]|<!--|-->|\n\n\n|None", page)
-    assert page.startswith("# Sala Azul" if language == "pt" else "# Blue Room")
+    assert_no_placeholder(page, language)
 
 
 def test_different_tables_have_different_texts() -> None:

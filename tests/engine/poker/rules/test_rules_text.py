@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections import Counter
 from datetime import UTC, datetime
 from itertools import combinations
 from typing import Any
@@ -29,6 +28,12 @@ from services.poker.specific_rules import (
 )
 from services.poker.variant import Variant
 from tests.engine.poker.tables import HOLDEM, OMAHA, both, rules
+from tests.engine.rules_text import (
+    assert_no_placeholder,
+    assert_same_conditions_and_values,
+    assert_same_content,
+    section_names,
+)
 
 SECTIONS = {
     "pt": [
@@ -198,37 +203,19 @@ TABLES = [
 ]
 
 
-def structure(page: str) -> list[list[str]]:
-    """Returns the marks of headings, list items and table rows of each paragraph."""
-    return [re.findall(r"^(?:#+ |[|] |[*] |\d[.] )", block, re.MULTILINE) for block in page.split("\n\n")]
-
-
-def numbers(page: str) -> Counter[str]:
-    """Counts every number, without the marks in which the languages differ."""
-    found: list[str] = re.findall(r"\d+(?:[.,\u00a0]\d+)*", page)
-    return Counter(re.sub(r"[.,\u00a0]", "", number) for number in found)
-
-
 @both("66")
 @pytest.mark.rule("903-B/2015:6.1.6")
 @pytest.mark.parametrize("made", TABLES)
 def test_both_languages_have_the_same_content(made: types_pb2.TableConfiguration) -> None:
     pages = {language: text_of(made, language) for language in SECTIONS}
-    sections = {language: re.findall(r"^## (.+)$", page, re.MULTILINE) for language, page in pages.items()}
 
-    assert sections["en"] == [SECTIONS["en"][SECTIONS["pt"].index(name)] for name in sections["pt"]]
+    assert_same_content(pages, SECTIONS)
     expected = set(SECTIONS["pt"]) - (set() if made.mode == wallet_types.MODE_DEMO else {"Demonstração"})
-    assert set(sections["pt"]) == expected
-    assert structure(pages["pt"]) == structure(pages["en"])
-    assert numbers(pages["pt"]) == numbers(pages["en"])
+    assert set(section_names(pages["pt"])) == expected
 
 
 def test_both_texts_use_the_same_conditions_and_values() -> None:
-    texts = [template(language) for language in SECTIONS]
-
-    for pattern in (r"<!-- .+ -->", r"\$(\w+)"):
-        one, other = (re.findall(pattern, each) for each in texts)
-        assert sorted(one) == sorted(other)
+    assert_same_conditions_and_values(template)
 
 
 @both("66")
@@ -237,8 +224,7 @@ def test_both_texts_use_the_same_conditions_and_values() -> None:
 def test_no_placeholder_is_left(language: str, made: types_pb2.TableConfiguration) -> None:
     page = text_of(made, language)
 
-    assert not re.findall(r"[${}]|<!--|-->|\n\n\n|None|True|False", page)
-    assert page.startswith("# Sala Azul" if language == "pt" else "# Blue Room")
+    assert_no_placeholder(page, language)
     assert made.regulation in page
 
 

@@ -13,13 +13,13 @@ from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import session_pb2, wallet_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from tests.processes.wallet import DEMO
+from tests.service.refusals import refusal
 from tests.service.roulette.platform import (
     INDIVIDUAL,
     WHEEL_BY_REGULATION,
     WINDOW_MS,
     RouletteDriver,
     amounts_by_place,
-    refusal,
     table_rules,
 )
 

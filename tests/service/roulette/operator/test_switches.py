@@ -10,13 +10,13 @@ import pytest
 from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import platform_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
+from tests.service.game_driver import SeatedPlayer
+from tests.service.refusals import refusal
 from tests.service.roulette.platform import (
     INDIVIDUAL,
     INDIVIDUAL_TABLES,
     WHEEL_BY_REGULATION,
     RouletteDriver,
-    SeatedPlayer,
-    refusal,
     wait_until,
 )
 

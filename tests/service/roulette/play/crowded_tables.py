@@ -21,14 +21,13 @@ from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import events_pb2 as wallet_events
 from feltro.wallet.v1 import session_pb2
 from tests.engine.roulette import reference
+from tests.service.game_driver import TIMEOUT_S, SeatedPlayer
+from tests.service.refusals import refusal_of
 from tests.service.roulette.platform import (
-    TIMEOUT_S,
     WHEEL_BY_REGULATION,
     RouletteDriver,
     RoulettePlatform,
-    SeatedPlayer,
     amounts_by_place,
-    refusal_of,
     unpack_outcome,
 )
 from tests.service.roulette.table_watcher import TableWatcher

@@ -11,17 +11,16 @@ import pytest
 
 from feltro.roulette.v1 import roulette_pb2
 from tests.engine.roulette import reference
+from tests.service.game_driver import SeatedPlayer
+from tests.service.refusals import Refusal, refusal
 from tests.service.roulette.lost_calls import LostAt, lose_call
 from tests.service.roulette.platform import (
     INDIVIDUAL,
     INDIVIDUAL_TABLES,
     WHEEL_BY_REGULATION,
-    Refusal,
     RouletteDriver,
-    SeatedPlayer,
     amounts_by_place,
     bet_messages,
-    refusal,
     unpack_bets,
 )
 

@@ -10,15 +10,9 @@ import pytest
 
 from feltro.table.v1 import types_pb2
 from tests.engine.roulette import reference
-from tests.service.roulette.platform import (
-    INDIVIDUAL_TABLES,
-    RouletteDriver,
-    SeatedPlayer,
-    amounts_by_place,
-    refusal,
-    refusal_of,
-    unpack_outcome,
-)
+from tests.service.game_driver import SeatedPlayer
+from tests.service.refusals import refusal, refusal_of
+from tests.service.roulette.platform import INDIVIDUAL_TABLES, RouletteDriver, amounts_by_place, unpack_outcome
 
 CENTS = 100_000
 BETS = {"17": 100, "red": 500, "double-column-1-2": 200, "dozen-3": 300}

@@ -7,7 +7,8 @@ import json
 from uuid import uuid4
 
 from feltro.roulette.v1 import roulette_pb2
-from tests.service.roulette.platform import RouletteDriver, SeatedPlayer
+from tests.service.game_driver import SeatedPlayer
+from tests.service.roulette.platform import RouletteDriver
 
 
 async def test_each_bet_reaches_the_ledger_in_its_own_trace(driver: RouletteDriver) -> None:

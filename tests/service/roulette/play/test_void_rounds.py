@@ -12,15 +12,10 @@ from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
+from tests.service.game_driver import SeatedPlayer
+from tests.service.refusals import Refusal, refusal, refusal_of
 from tests.service.roulette.lost_calls import LostAt, lose_call
-from tests.service.roulette.platform import (
-    WHEEL_BY_REGULATION,
-    Refusal,
-    RouletteDriver,
-    SeatedPlayer,
-    refusal,
-    refusal_of,
-)
+from tests.service.roulette.platform import WHEEL_BY_REGULATION, RouletteDriver
 
 CENTS = 100_000
 

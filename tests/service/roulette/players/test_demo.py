@@ -11,14 +11,9 @@ from feltro.table.v1 import table_pb2
 from feltro.wallet.v1 import wallet_pb2
 from tests.engine.roulette import reference
 from tests.processes.wallet import DEMO
-from tests.service.roulette.platform import (
-    INDIVIDUAL,
-    INDIVIDUAL_TABLES,
-    WHEEL_BY_REGULATION,
-    RouletteDriver,
-    SeatedPlayer,
-    refusal,
-)
+from tests.service.game_driver import SeatedPlayer
+from tests.service.refusals import refusal
+from tests.service.roulette.platform import INDIVIDUAL, INDIVIDUAL_TABLES, WHEEL_BY_REGULATION, RouletteDriver
 
 CREDITS = 100_000
 # Half on either colour: what one wins the other loses, until a zero takes all. The balance never grows meanwhile.

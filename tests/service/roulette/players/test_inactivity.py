@@ -10,14 +10,9 @@ import pytest
 
 from feltro.wallet.v1 import events_pb2 as wallet_events
 from feltro.wallet.v1 import session_pb2
-from tests.service.roulette.platform import (
-    INDIVIDUAL,
-    INDIVIDUAL_TABLES,
-    TIMEOUT_S,
-    RouletteDriver,
-    SeatedPlayer,
-    refusal,
-)
+from tests.service.game_driver import TIMEOUT_S, SeatedPlayer
+from tests.service.refusals import refusal
+from tests.service.roulette.platform import INDIVIDUAL, INDIVIDUAL_TABLES, RouletteDriver
 
 Facts = asyncio.Queue[wallet_events.PlayerFact]
 INVITATION = wallet_events.SESSION_NOTICE_KIND_INVITATION

@@ -12,13 +12,9 @@ from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import session_pb2
 from tests.processes.roulette import configuration
-from tests.service.roulette.platform import (
-    INDIVIDUAL,
-    INDIVIDUAL_TABLES,
-    RouletteDriver,
-    SeatedPlayer,
-    refusal,
-)
+from tests.service.game_driver import SeatedPlayer
+from tests.service.refusals import refusal
+from tests.service.roulette.platform import INDIVIDUAL, INDIVIDUAL_TABLES, RouletteDriver
 
 
 @pytest.mark.guarantee("G7")

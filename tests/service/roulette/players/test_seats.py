@@ -10,17 +10,9 @@ import pytest
 
 from feltro.table.v1 import table_pb2, types_pb2
 from feltro.wallet.v1 import session_pb2
-from tests.service.roulette.platform import (
-    INDIVIDUAL_TABLES,
-    Refusal,
-    RouletteDriver,
-    SeatedPlayer,
-    amounts_by_place,
-    refusal,
-    refusal_of,
-    unpack_bets,
-    wait_until,
-)
+from tests.service.game_driver import SeatedPlayer
+from tests.service.refusals import Refusal, refusal, refusal_of
+from tests.service.roulette.platform import INDIVIDUAL_TABLES, RouletteDriver, amounts_by_place, unpack_bets, wait_until
 
 ENDED = session_pb2.SESSION_STATE_ENDED
 

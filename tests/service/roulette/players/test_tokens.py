@@ -17,15 +17,14 @@ from stack.issuer import AUDIENCE
 from tests.engine.roulette import reference
 from tests.processes.game import Metadata
 from tests.processes.wallet import DEMO
+from tests.service.game_driver import SeatedPlayer
+from tests.service.refusals import refusal, refusal_of
 from tests.service.roulette.platform import (
     INDIVIDUAL,
     INDIVIDUAL_TABLES,
     WHEEL_BY_REGULATION,
     RouletteDriver,
-    SeatedPlayer,
     bet_messages,
-    refusal,
-    refusal_of,
     unpack_outcome,
     wait_until,
 )

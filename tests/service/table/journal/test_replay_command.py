@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import itertools
 import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from unittest import mock
 from uuid import uuid4
 
-import grpc
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.roulette.v1 import roulette_pb2
 from feltro.wallet.v1 import wallet_pb2
-from services.kit.clock import SystemClock
 from services.kit.randomness.tape import Tape
 from services.kit.table.banked.settlement import Settlement
-from services.kit.table.configuration.versions import Configurations
 from services.kit.table.journal.entries import (
     CancelledStake,
     Drawn,
@@ -38,19 +32,17 @@ from services.kit.table.journal.entries import (
 )
 from services.kit.table.journal.history import RoundHistory
 from services.kit.table.journal.postgres import PostgresJournal
-from services.kit.table.journal.replay.command import AGREES, DIFFERS, NOT_CHECKED, command
-from services.kit.table.wallet.grpc_client import GrpcWallet
-from services.kit.table.wallet.service_token import ServiceToken
+from services.kit.table.journal.replay.command import AGREES, DIFFERS, NOT_CHECKED
 from services.kit.table.wallet.table_wallet import TableWallet
 from services.roulette.engine import Bets, Outcome
 from services.roulette.game import RouletteGame, RouletteRules
 from services.roulette.wheel import FRENCH_37
 from stack.servers.ephemeral import free_port
 from stack.servers.postgres import EmbeddedPostgres
-from tests.processes.databases import OWNER_ROLE, WALLET_ROLE, GameDatabase
+from tests.processes.databases import GameDatabase
 from tests.processes.roulette import configuration
 from tests.processes.wallet import Seat, WalletClient, WalletProcess
-from tests.service.table.configurations import register_anything
+from tests.service.table.journal.replays import owned_table, replay_here, replay_settings, wallet_of_tests
 
 # 255 is not below 222, the largest multiple of 37 within a byte, and is thrown away.
 ENTROPY = bytes([255, 37 + 17])
@@ -131,23 +123,11 @@ class Dealer:
 
     async def replay(self, *arguments: str, **environment: str) -> tuple[int, str]:
         """Replays in this process and returns status and output."""
-        return await asyncio.to_thread(
-            _replay_here, ("--game", "roulette", *arguments), {**self.environment, **environment}
-        )
+        return await replay_here(("--game", "roulette", *arguments), {**self.environment, **environment})
 
     async def feltro_replay(self, *arguments: str) -> tuple[int, str]:
         """Runs `feltro replay …` as a process and returns its status and output."""
         return await asyncio.to_thread(_feltro_replay, arguments, self.environment)
-
-
-def _replay_here(arguments: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
-    output = io.StringIO()
-    with mock.patch.dict(os.environ, environment), redirect_stdout(output), redirect_stderr(output):
-        try:
-            status = command(list(arguments))
-        except SystemExit as ended:
-            status = ended.code if isinstance(ended.code, int) else NOT_CHECKED
-    return status, output.getvalue()
 
 
 def _feltro_replay(arguments: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
@@ -167,50 +147,26 @@ def wallet(
     postgres: EmbeddedPostgres, wallet_template: str, nats_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[WalletProcess]:
     """One wallet for all tests of this file: each has a table of its own."""
-    postgres.ensure_database(LEDGER, OWNER_ROLE, WALLET_ROLE, template=wallet_template)
-    process = WalletProcess(postgres.url(WALLET_ROLE, LEDGER), nats_url, tmp_path_factory.mktemp("wallet"))
-    process.start()
-    try:
-        asyncio.run(process.ready())
+    with wallet_of_tests(postgres, wallet_template, LEDGER, nats_url, tmp_path_factory.mktemp("wallet")) as process:
         yield process
-    finally:
-        process.kill()
-    postgres.drop_database(LEDGER)
 
 
 @pytest.fixture
 async def dealer(
     wallet: WalletProcess, game_database: GameDatabase, engine: AsyncEngine, journal: PostgresJournal
 ) -> AsyncIterator[Dealer]:
-    token, rules, table_id = wallet.issuer.service_token_file("roulette"), configuration(), f"french{next(_numbers)}"
-    await Configurations(engine, SystemClock()).add_version(
-        request_id="rules",
-        table_id=table_id,
-        configuration=rules,
-        approval_reference="SRIJ/2026/17",
-        effective_at=None,
-        entered_by="back-office",
-        game=RouletteGame(),
-        register=register_anything,
-    )
-    async with wallet.client() as client, grpc.aio.insecure_channel(wallet.address) as channel:
-        epoch = await journal.take_ownership(table_id)
-        await client.open_table(table_id, epoch=epoch, regulation=rules.regulation)
+    rules, table_id = configuration(), f"french{next(_numbers)}"
+    async with owned_table(wallet, engine, journal, table_id, rules, RouletteGame()) as owned:
         yield Dealer(
             table_id,
-            client,
-            TableWallet(GrpcWallet(channel, ServiceToken(token).metadata), table_id, epoch),
+            owned.client,
+            owned.wallet,
             journal,
             engine,
-            epoch,
+            owned.epoch,
             RouletteGame().rules(rules),
-            await client.sit_down(f"ana-{table_id}", table_id, 100_000),
-            {
-                "FELTRO_ROULETTE_DATABASE_URL": game_database.url,
-                "FELTRO_ROULETTE_TOKEN_FILE": str(token),
-                "FELTRO_ENVIRONMENT": "development",
-                "FELTRO_WALLET_ADDRESS": wallet.address,
-            },
+            await owned.client.sit_down(f"ana-{table_id}", table_id, 100_000),
+            replay_settings("roulette", wallet, game_database.url),
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
@@ -10,28 +9,22 @@ from datetime import UTC
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
-import grpc
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from services.kit.clock import SystemClock
-from services.kit.table.configuration.versions import Configurations
 from services.kit.table.journal.entries import ActedBy, JournalStake
 from services.kit.table.journal.history import RoundRecord
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.replay import command as replay_command
 from services.kit.table.journal.replay.command import AGREES, DIFFERS, NOT_CHECKED
-from services.kit.table.wallet.grpc_client import GrpcWallet
-from services.kit.table.wallet.service_token import ServiceToken
 from services.kit.table.wallet.table_wallet import TableWallet
 from stack.servers.postgres import EmbeddedPostgres
 from tests.card_guess import KING, Bets, GuessGame, GuessRound, move
 from tests.card_guess_records import RULES, deal, entropy_where, recorded_round
-from tests.processes.databases import OWNER_ROLE, WALLET_ROLE, GameDatabase
+from tests.processes.databases import GameDatabase
 from tests.processes.roulette import configuration
 from tests.processes.wallet import Seat, WalletClient, WalletProcess
-from tests.service.table.configurations import register_anything
-from tests.service.table.journal.test_replay_command import _replay_here
+from tests.service.table.journal.replays import owned_table, replay_here, replay_settings, wallet_of_tests
 
 LEDGER = "feltro_wallet_of_guesses"
 BETS = {1: 200, 2: 400}
@@ -107,22 +100,15 @@ class Dealer:
             await self.journal.write_ended(self.epoch, replace(record.ended, ended_at=at))
 
     async def replay(self, *arguments: str, **environment: str) -> tuple[int, str]:
-        return await asyncio.to_thread(_replay_here, arguments, {**self.environment, **environment})
+        return await replay_here(arguments, {**self.environment, **environment})
 
 
 @pytest.fixture(scope="module")
 def wallet(
     postgres: EmbeddedPostgres, wallet_template: str, nats_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[WalletProcess]:
-    postgres.ensure_database(LEDGER, OWNER_ROLE, WALLET_ROLE, template=wallet_template)
-    process = WalletProcess(postgres.url(WALLET_ROLE, LEDGER), nats_url, tmp_path_factory.mktemp("wallet"))
-    process.start()
-    try:
-        asyncio.run(process.ready())
+    with wallet_of_tests(postgres, wallet_template, LEDGER, nats_url, tmp_path_factory.mktemp("wallet")) as process:
         yield process
-    finally:
-        process.kill()
-    postgres.drop_database(LEDGER)
 
 
 @pytest.fixture
@@ -138,38 +124,20 @@ async def dealer(
     monkeypatch.setattr(replay_command, "entry_points", lambda group: [game])  # noqa: ARG005 - called by name
     # The ledger is one for all tests.
     table_id = f"guess{next(_numbers)}"
-    token, rules = wallet.issuer.service_token_file("roulette"), configuration()
+    rules = configuration()
     rules.game = "guess"
     rules.decision_ms = 3_000
-    await Configurations(engine, SystemClock()).add_version(
-        request_id="rules",
-        table_id=table_id,
-        configuration=rules,
-        approval_reference="SRIJ/2026/17",
-        effective_at=None,
-        entered_by="back-office",
-        game=GuessGame(),
-        register=register_anything,
-    )
     keys = tmp_path / "entropy.keys"
     keys.write_text(f"1 {b'k'.hex() * 32}\n")
-    async with wallet.client() as client, grpc.aio.insecure_channel(wallet.address) as channel:
-        epoch = await journal.take_ownership(table_id)
-        await client.open_table(table_id, epoch=epoch, regulation=rules.regulation)
+    async with owned_table(wallet, engine, journal, table_id, rules, GuessGame()) as owned:
         yield Dealer(
             table_id,
-            client,
-            TableWallet(GrpcWallet(channel, ServiceToken(token).metadata), table_id, epoch),
+            owned.client,
+            owned.wallet,
             journal,
-            epoch,
-            {seat: await client.sit_down(f"player-{seat}-{table_id}", table_id, 100_000) for seat in BETS},
-            {
-                "FELTRO_GUESS_DATABASE_URL": game_database.url,
-                "FELTRO_GUESS_TOKEN_FILE": str(token),
-                "FELTRO_GUESS_ENTROPY_KEYS_FILE": str(keys),
-                "FELTRO_ENVIRONMENT": "development",
-                "FELTRO_WALLET_ADDRESS": wallet.address,
-            },
+            owned.epoch,
+            {seat: await owned.client.sit_down(f"player-{seat}-{table_id}", table_id, 100_000) for seat in BETS},
+            {**replay_settings("guess", wallet, game_database.url), "FELTRO_GUESS_ENTROPY_KEYS_FILE": str(keys)},
         )
 
 

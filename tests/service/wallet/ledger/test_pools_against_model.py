@@ -9,9 +9,8 @@ from random import Random
 import pytest
 
 from feltro.wallet.v1 import tournament_pb2, wallet_pb2
-from services.kit.refusal import Refused
 from tests.processes import ledger_audit
-from tests.service.wallet.in_process_wallet import OPERATOR, InProcessWallet
+from tests.service.wallet.in_process_wallet import OPERATOR, InProcessWallet, reason_of
 
 STEPS = 150
 PRIZE, BOUNTY, REFUND = (
@@ -134,12 +133,8 @@ class Driver:
         expected = self.model.pay_in(request_id, tournament, account, prize + bounty, fee)
         # The second time is a repetition, with the same answer.
         for _ in range(2):
-            try:
-                await self.wallet.pay_in(tournament, account, prize, fee, bounty, request_id=request_id)
-                reason = ""
-            except Refused as refused:
-                reason = refused.reason
-            assert reason == expected
+            call = self.wallet.pay_in(tournament, account, prize, fee, bounty, request_id=request_id)
+            assert await reason_of(call) == expected
         self.reasons[expected] += 1
 
     async def _pay_out(self, tournament: str, request_id: str) -> None:
@@ -155,12 +150,8 @@ class Driver:
         expected = self.model.pay_out(tournament, awards, from_bank)
         # Refusals that are not stored are judged again; nothing has changed meanwhile.
         for _ in range(2):
-            try:
-                await self.wallet.pay_out(tournament, awards, overlay, from_bank - overlay, request_id=request_id)
-                reason = ""
-            except Refused as refused:
-                reason = refused.reason
-            assert reason == expected
+            call = self.wallet.pay_out(tournament, awards, overlay, from_bank - overlay, request_id=request_id)
+            assert await reason_of(call) == expected
         self.reasons[expected] += 1
 
     async def _close(self, tournament: str, request_id: str) -> None:
@@ -169,12 +160,7 @@ class Driver:
             return
         expected = self.model.close(tournament)
         for _ in range(2):
-            try:
-                await self.wallet.close_tournament(tournament, request_id)
-                reason = ""
-            except Refused as refused:
-                reason = refused.reason
-            assert reason == expected
+            assert await reason_of(self.wallet.close_tournament(tournament, request_id)) == expected
         self.reasons[expected] += 1
 
     def _award(self, cents: int = 0) -> tournament_pb2.Award:

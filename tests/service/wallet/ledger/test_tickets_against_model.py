@@ -11,7 +11,7 @@ import pytest
 from feltro.wallet.v1 import ticket_pb2, tournament_pb2, wallet_pb2
 from services.kit.refusal import Refused
 from tests.processes import ledger_audit
-from tests.service.wallet.in_process_wallet import OPERATOR, InProcessWallet
+from tests.service.wallet.in_process_wallet import OPERATOR, InProcessWallet, reason_of
 
 STEPS = 120
 TOURNAMENTS = "abcd"
@@ -193,14 +193,8 @@ class Driver:
         expected = self.model.enter(request_id, ticket_id, account, tournament)
         # The second time is a repetition, with the same answer.
         for _ in range(2):
-            try:
-                await self.wallet.pay_in(
-                    tournament, account, PRICE - FEE, FEE, ticket_id=ticket_id, request_id=request_id
-                )
-                reason = ""
-            except Refused as refused:
-                reason = refused.reason
-            assert reason == expected
+            call = self.wallet.pay_in(tournament, account, PRICE - FEE, FEE, ticket_id=ticket_id, request_id=request_id)
+            assert await reason_of(call) == expected
         self.reasons[expected] += 1
 
     async def _give_back(self, request_id: str) -> None:
@@ -268,12 +262,7 @@ class Driver:
             return
         tournament = tournament or self.dice.choice("ab")
         expected = self.model.close(tournament)
-        try:
-            await self.wallet.close_tournament(tournament, request_id)
-            reason = ""
-        except Refused as refused:
-            reason = refused.reason
-        assert reason == expected
+        assert await reason_of(self.wallet.close_tournament(tournament, request_id)) == expected
         self.reasons[expected] += 1
 
     async def finish(self) -> None:
