@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import pwd
 import subprocess
 from typing import TypedDict
+
+# A child that runs as another user is forked before its command begins. The handlers that gRPC has for forks end about
+# one in five such children of a process that makes calls, and serve only those that go on in Python, which ours never
+# do. gRPC reads this when its first server or channel is made.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
 
 
 class UserArguments(TypedDict, total=False):
