@@ -143,6 +143,8 @@ def test_limits_that_leave_no_amount_for_a_place_are_refused(wheel: str, rule: s
     refused = refusal_of(configuration(wheel, minimum_cents=101, maxima={"DOUBLE_COLUMN": 1}))
 
     assert refused.facts == {"field": "configuration.rules.maxima", "bound": "2", "rule": rule}
+    refused = refusal_of(configuration(wheel, minimum_cents=101, total_maximum_cents=101))
+    assert refused.facts == {"field": "configuration.rules.total_maximum_cents", "bound": "102", "rule": rule}
     assert table(wheel, minimum_cents=101, maxima={"DOUBLE_COLUMN": 1}, without_doubles=True).minimum_cents == 101
     assert place(table(wheel, minimum_cents=102, maxima={"DOUBLE_COLUMN": 1}), {"double-column-1-2": 102})
     for each in table(wheel, minimum_cents=101, maxima={"DOUBLE_COLUMN": 2}).layout().places:
@@ -225,3 +227,12 @@ def test_g11_at_the_highest_minimum_the_fullest_felt_fits_in_an_int64(wheel: str
 
     assert rules.read_bets(rules.bets_message(felt).SerializeToString()) == felt
     assert max(rules.payout_cents(outcome, felt) for outcome in rules.outcomes) < 2**63
+
+
+def test_rules_of_another_game_and_bytes_that_are_no_rules_are_refused() -> None:
+    other, unreadable = configuration(), configuration()
+    other.rules.Pack(types_pb2.TableConfiguration())
+    unreadable.rules.value = b"\xff"
+    for setting in (other, unreadable):
+        refused = refusal_of(setting)
+        assert (refused.reason, refused.facts) == ("INVALID", {"field": "configuration.rules"})

@@ -230,6 +230,7 @@ def test_missed_rounds_do_not_count_at_an_individual_table() -> None:
 def test_g9_an_outage_restarts_the_time_after_the_warning() -> None:
     session = warned_at_200()
 
+    assert inactivity.restart_warning(session_at(Play.INDIVIDUAL), LAW, at(1000)) == [], "nobody was warned"
     (warning,) = inactivity.restart_warning(session, LAW, at(1000))
 
     assert (warning.kind, warning.ends_at) == ("WARNING", at(1060))
@@ -576,6 +577,8 @@ def test_tournaments_have_no_end_for_inactivity() -> None:
     assert settle(session, "r21", short=True) == []
     with pytest.raises(WalletRefused, match="810/2015"):
         inactivity.validated_policy(Play.POKER, "810/2015", LAW)
+    without = replace(LAW, invite=False)
+    assert inactivity.validated_policy(Play.POKER, "810/2015", without) == without
 
 
 @pytest.mark.rule("804/2015:28")
