@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from services.kit.cards.card import Card, Rank, Suit
 from services.kit.cards.shoe import PACK
@@ -93,13 +93,6 @@ class _FlushTable(dict[int, int]):
 
 BY_RANKS = _RankTable()
 OF_A_SUIT = _FlushTable()
-
-
-def rank_of_cards(cards: Sequence[Card]) -> int:
-    """Returns the hand rank of the best five of five to seven cards."""
-    total = sum([KEYS[card] for card in cards], FIVE_OF_A_SUIT)
-    enough = total & ANY_SUIT_ENOUGH
-    return rank_of_flush(enough, cards) if enough else BY_RANKS[total >> RANKS_SHIFT]
 
 
 def rank_of_flush(enough: int, cards: Iterable[Card]) -> int:
