@@ -67,7 +67,7 @@ def position_of(scenario: Scenario, table_id: str, seat: int) -> int:
 async def play_and_fold(
     scenario: Scenario, players: Sequence[PokerPlayer], folder: PokerPlayer, hand_id: str, table_id: str
 ) -> list[bytes]:
-    """Plays a hand in which one player folds when the owner has died; returns what all are told but that player."""
+    """Plays a hand with a takeover after which one player folds; returns everything that the other players can see."""
     said = await _tables(players, folder)
     turn = await folder.wait_for_turn()
     # Impossible actions of all three are refused with the bounds of the one in turn.

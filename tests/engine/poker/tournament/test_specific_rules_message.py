@@ -139,6 +139,7 @@ def _guarantee_paid_on_elimination(message: Message) -> None:
 
 
 def _no_such_word(message: Message) -> None:
+    # As a client of a later release may send it.
     message.cancel_policy = 99  # type: ignore[assignment]
 
 

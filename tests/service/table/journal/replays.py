@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from feltro.table.v1 import types_pb2
 from services.kit.clock import SystemClock
 from services.kit.table.configuration.versions import Configurations
+from services.kit.table.game import Game
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.replay.command import NOT_CHECKED, command
 from services.kit.table.wallet.grpc_client import GrpcWallet
@@ -61,7 +62,7 @@ async def owned_table(
     journal: PostgresJournal,
     table_id: str,
     rules: types_pb2.TableConfiguration,
-    game: Any,  # noqa: ANN401 - any game
+    game: Game[Any, Any],
 ) -> AsyncIterator[OwnedTable]:
     """Configures a table, takes it, and opens it in the ledger."""
     await Configurations(engine, SystemClock()).add_version(
