@@ -56,9 +56,11 @@ class PlatformDatabases:
         made = OwnDatabases(self.postgres, f"feltro_wallet_of_{package}", f"feltro_{package}_of_tables")
         self.postgres.ensure_database(made.wallet, OWNER_ROLE, WALLET_USER, template=self.wallet_template)
         self.postgres.ensure_database(made.game, OWNER_ROLE, GAME_ROLE, template=self.game_template)
-        yield made
-        self.postgres.drop_database(made.game)
-        self.postgres.drop_database(made.wallet)
+        try:
+            yield made
+        finally:
+            self.postgres.drop_database(made.game)
+            self.postgres.drop_database(made.wallet)
 
 
 @dataclass
