@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import type { TableSummary } from "../api/messages";
 import { call } from "../api/platform";
+import { CallAbandoned } from "../api/refusal";
 import { observeServerTime } from "../api/server_clock";
 import { gameIds } from "../game_interface/registered_games";
 
@@ -11,12 +12,18 @@ const PAGE = 500;
 /** Null until they have been read. */
 export const listedTables = signal<readonly TableSummary[] | null>(null);
 
+/** Reads the tables of every game; of one that does not answer those stay that were known: the player may sit there. */
 export async function readTables(): Promise<void> {
-  const read = await Promise.allSettled(gameIds().map(tablesOf));
-  // A game that does not answer hides only its own tables.
-  const failed = read.find((each) => each.status === "rejected");
-  if (failed && read.every((each) => each.status === "rejected")) throw failed.reason;
-  listedTables.value = read.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
+  const games = gameIds();
+  const read = await Promise.allSettled(games.map(tablesOf));
+  const failures = read.filter((each) => each.status === "rejected").map((each) => each.reason);
+  // Another connection reads the list anew: a part of it would hide the tables of the other games.
+  const unread = failures.find((each) => each instanceof CallAbandoned) ?? failures[0];
+  if (unread instanceof CallAbandoned || failures.length === games.length) throw unread;
+  const known = listedTables.value ?? [];
+  listedTables.value = read.flatMap((each, at) =>
+    each.status === "fulfilled" ? each.value : known.filter(({ configuration }) => configuration?.game === games[at]),
+  );
 }
 
 async function tablesOf(game: string): Promise<TableSummary[]> {

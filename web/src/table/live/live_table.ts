@@ -296,6 +296,7 @@ export class LiveTable {
   private takeFact(fact: Parameters<Parameters<typeof onFact>[0]>[0]): void {
     const ownSessionId = this.session.value?.session_id;
     if (fact.balance_changed?.balance) updateBalance(fact.balance_changed.balance);
+    if (fact.session_started?.session?.table_id === this.listedId) this.seatChoice.seated();
     const notice = fact.session_notice;
     if (notice && notice.session_id === ownSessionId) {
       this.notice.value = notice;

@@ -23,14 +23,14 @@ export class SeatChoice {
   /** The seat that another player was faster to take. */
   readonly lost = signal<number | null>(null);
 
-  private unwatch: () => void = () => undefined;
+  private unwatch: (() => void) | null = null;
 
   constructor(private readonly ports: Ports) {}
 
   /** Follows the table; a table that was followed before stays shown until it is known anew. */
   follow(tableId: string): void {
     this.taking.value = null;
-    this.unwatch();
+    this.unwatch?.();
     this.unwatch = watch(tableId, {
       snapshot: (table, own) => this.known(table, own !== null),
       event: (event) => {
@@ -48,20 +48,29 @@ export class SeatChoice {
 
   /** Stops following the table: the player sits there, or has left the page. */
   end(): void {
-    this.unwatch();
-    this.unwatch = () => undefined;
+    this.unwatch?.();
+    this.unwatch = null;
     this.table.value = null;
     this.taking.value = null;
     this.lost.value = null;
   }
 
+  /** The platform says that the player sits there: an earlier page has asked for the seat. */
+  seated(): void {
+    if (this.unwatch === null || this.taking.value !== null) return;
+    this.end();
+    this.ports.enter();
+  }
+
   private known(table: TableSnapshot, seated: boolean): void {
-    if (seated || table.seats.length === 0 || table.disabled_reason) {
+    // The answer says what comes of sitting down.
+    if (this.taking.value !== null) this.table.value = table;
+    else if (seated || table.seats.length === 0 || table.disabled_reason) {
       this.end();
       this.ports.enter();
-      return;
+    } else {
+      this.table.value = table;
+      this.ports.choose();
     }
-    this.table.value = table;
-    this.ports.choose();
   }
 }

@@ -15,7 +15,11 @@ interface Call {
   reject(error: Error): void;
 }
 
-const platform = vi.hoisted(() => ({ calls: [] as Call[], listeners: [] as TableListener[] }));
+const platform = vi.hoisted(() => ({
+  calls: [] as Call[],
+  listeners: [] as TableListener[],
+  facts: [] as ((fact: object) => void)[],
+}));
 
 vi.mock("../../../src/api/platform", () => ({
   call: (method: string, params: Record<string, unknown>) =>
@@ -31,7 +35,10 @@ vi.mock("../../../src/api/platform", () => ({
   },
   identity: signal({ kind: "player", playerId: "ana" }),
   enterAsGuest: () => Promise.resolve(),
-  onFact: () => () => undefined,
+  onFact: (listener: (fact: object) => void) => {
+    platform.facts.push(listener);
+    return () => undefined;
+  },
   onResync: () => () => undefined,
   onOwnView: () => () => undefined,
   readBalance: () => Promise.resolve(),
@@ -46,6 +53,7 @@ beforeEach(() => {
   vi.stubGlobal("navigator", { userAgent: "test" });
   platform.calls = [];
   platform.listeners = [];
+  platform.facts = [];
   table = new LiveTable("places", false, true);
 });
 
@@ -84,6 +92,11 @@ async function sitsDown(seat: number): Promise<void> {
     own_seat: { seat, stakes: [] },
     session: { session_id: "s", state: "SESSION_STATE_ACTIVE" },
   });
+  await settled();
+}
+
+async function sessionStarted(table_id: string): Promise<void> {
+  for (const listener of platform.facts) listener({ session_started: { session: { session_id: "s", table_id } } });
   await settled();
 }
 
@@ -150,6 +163,27 @@ test.each([
 ])("the player is not asked %s", async (_, snapshot, own) => {
   await sees(snapshot, own as OwnSeat | null);
   expect([asked(), table.state.value]).toEqual([[undefined], "entering"]);
+});
+
+test("while the player sits down the table only says who sits where", async () => {
+  await sees(shown([2]));
+  void table.take(3);
+  await settled();
+  await sees(shown([2, 3]), { seat: 3 } as OwnSeat);
+  await sessionStarted("places");
+  expect([asked(), taken(), table.state.value]).toEqual([[3], [2, 3], "entering"]);
+  await sitsDown(3);
+  expect([table.state.value, asked()]).toEqual(["playing", []]);
+});
+
+test("a seat that an earlier page has asked for is the player's once the platform says so", async () => {
+  await sees(shown([2]));
+  await event({ seat_taken: { seat: 3 } });
+  await sessionStarted("elsewhere");
+  expect([asked(), table.state.value]).toEqual([[], "choosing"]);
+  await sessionStarted("places");
+  await sitsDown(3);
+  expect([table.state.value, table.ownSeat.value?.seat]).toEqual(["playing", 3]);
 });
 
 test("a table that cannot be followed is refused", async () => {
