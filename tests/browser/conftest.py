@@ -206,13 +206,14 @@ def screenshot() -> Screenshot:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Where a test fails its pages are kept as they were."""
+    """Where a test fails its pages are kept as they were, and the report says what they showed."""
     report = yield
     if report.when == "call" and report.failed:
         pages: list[Page] = item.stash.get(_PAGES, [])
         for number, page in enumerate(pages):
             if not page.is_closed():
                 _shot(page, f"failed-{item.name}-{number}")
+                report.sections.append((f"page {number}: {page.url}", page.locator("body").inner_text()))
     return report
 
 

@@ -30,7 +30,8 @@ _NOTE_RESULTS = """
     if (stage !== "result" || !verdict) return;
     const shown = [...document.querySelectorAll("[data-testid^=hand-]")];
     const hands = shown.map(({ dataset }) => [dataset.testid, dataset.cards]);
-    const bank = document.querySelector("[data-testid=bank]").dataset.cards;
+    // A bank that need not play keeps its second card face down: it has no name.
+    const bank = document.querySelector("[data-testid=bank]").dataset.cards.trim();
     if (hands.length) window.results[window.results.length - 1] = { verdict, bank, hands: Object.fromEntries(hands) };
   };
   new MutationObserver(look).observe(document, { subtree: true, childList: true, attributes: true });
