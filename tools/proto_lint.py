@@ -11,8 +11,8 @@ import os
 import subprocess
 import sys
 import sysconfig
-import tarfile
 import tempfile
+import zipfile
 from pathlib import Path
 
 import hatch_build
@@ -49,9 +49,9 @@ def _breaking(current: Path) -> int:
     if base is None:
         return _nothing_compared()
     with tempfile.TemporaryDirectory() as folder:
-        archive = _run_git("archive", base, "protos").stdout
-        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-            files.extractall(folder, filter="data")
+        archive = _run_git("archive", "--format=zip", base, "protos").stdout
+        with zipfile.ZipFile(io.BytesIO(archive)) as files:
+            files.extractall(folder)
         earlier = Path(folder) / "earlier.binpb"
         hatch_build.write_descriptors(Path(folder) / "protos", earlier)
         status = _buf("breaking", str(current), "--against", str(earlier))

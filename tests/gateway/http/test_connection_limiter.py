@@ -75,18 +75,19 @@ def test_refused_connections_get_an_answer_up_to_a_limit_of_their_own(
 
 def test_the_capacity_leaves_a_file_for_every_connection() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = soft - connection_limiter.REFUSED_CONNECTIONS_LIMIT - connection_limiter.RESERVED_FILES - 1
-    assert connection_capacity(wanted) == wanted
-    assert resource.getrlimit(resource.RLIMIT_NOFILE) == (soft, hard)
-    if hard != resource.RLIM_INFINITY:
-        try:
-            assert (
-                connection_capacity(10 * hard)
-                == hard - connection_limiter.REFUSED_CONNECTIONS_LIMIT - connection_limiter.RESERVED_FILES
-            )
+    others = connection_limiter.REFUSED_CONNECTIONS_LIMIT + connection_limiter.RESERVED_FILES
+    try:
+        # The limit that a process begins with is the machine's, and may be too low for any connection.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (others + 100, hard))
+        assert connection_capacity(99) == 99
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (others + 100, hard)
+        assert connection_capacity(101) == 101
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (others + 101, hard)
+        if hard != resource.RLIM_INFINITY:
+            assert connection_capacity(10 * hard) == hard - others
             assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)
-        finally:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 async def test_one_address_takes_no_slots_of_another(nats_url: str) -> None:
