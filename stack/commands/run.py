@@ -30,7 +30,7 @@ from stack.practice import sit_and_go, welcome
 from stack.processes import leftovers
 from stack.processes.child import ChildProcess
 from stack.processes.crashes import CrashMonitor
-from stack.processes.supervisor import SupervisionError, Supervisor, last_lines
+from stack.processes.supervisor import ENDED, SupervisionError, Supervisor, last_lines
 from stack.servers.relocation import PostgresError
 from stack.settings import StackSettings
 
@@ -129,7 +129,7 @@ class Stack:
         )
         while not self._pause(POLL_INTERVAL_S):
             if supervisor.ended:
-                raise CannotRun("The process manager was ended by something else; the platform is stopped.")
+                raise CannotRun(ENDED)
             disk_watch.check(time.monotonic())
             self._check_crashes(supervisor)
 

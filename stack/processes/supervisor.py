@@ -36,6 +36,7 @@ STOP_POLL_INTERVAL_S = 0.02
 STOPPED_STATES = {"STOPPED", "EXITED", "FATAL", "UNKNOWN"}
 LOG_BYTES = 20 * 1024 * 1024
 LOG_BACKUPS = 3
+ENDED = "The process manager was ended by something else; the platform is stopped."
 
 
 class SupervisionError(RuntimeError):
@@ -178,6 +179,9 @@ class Supervisor:
         try:
             with contextlib.closing(transport), xmlrpc.client.ServerProxy("http://127.0.0.1", transport) as server:
                 yield server.supervisor
+        except (ConnectionError, FileNotFoundError) as gone:
+            # Nobody listens, before the end of the process itself is noticed.
+            raise SupervisionError(ENDED) from gone
         except (OSError, http.client.HTTPException, xmlrpc.client.Error) as error:
             raise SupervisionError(f"The process manager does not answer: {error}") from error
 

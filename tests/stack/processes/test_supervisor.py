@@ -75,6 +75,14 @@ def test_a_program_that_has_ended_already_keeps_nothing_from_stopping(supervisor
     assert not any(psutil.pid_exists(pid) for pid in pids.values())
 
 
+def test_one_that_was_killed_has_ended_for_whoever_asks_it_first(supervisor: Supervisor) -> None:
+    (manager,) = psutil.Process(supervisor.pid).children()
+    manager.kill()
+    manager.wait(TIMEOUT_S)
+    with pytest.raises(SupervisionError, match="was ended by something else"):
+        supervisor.states()
+
+
 def test_the_end_of_a_log(tmp_path: Path) -> None:
     log = tmp_path / "wallet.log"
     assert "empty" in last_lines(log, 2)
