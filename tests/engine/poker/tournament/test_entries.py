@@ -122,6 +122,12 @@ def test_a_second_payment_of_a_player_who_is_in_is_given_back_at_once() -> None:
     assert [entry.number for entry in course.state.registered] == [1]
     assert course.state.pool_cents == 1100
 
+    # A player who is out could enter again; one who is in cannot.
+    made = rules(levels=LEVELS, payouts=payouts(10_000), reentries_max=1, reentry_until_level=1)
+    course = Course(running(made, {1: 500, 2: 2000}))
+    course.tell(Paid("p1"))
+    assert course.paid() == {3: 1100}
+
 
 @pytest.mark.guarantee("G4")
 @pytest.mark.rule("810/2015:23", "810/2015:35")
