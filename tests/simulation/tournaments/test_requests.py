@@ -23,6 +23,7 @@ from services.poker.tournament.running.state import Phase
 from services.poker.tournament.specific_rules import default_rules
 from services.poker.variant import Variant
 from services.wallet.model.state import Mode, TicketState
+from tests.simulation.environment.network import Delivery
 from tests.simulation.environment.virtual_time import Process
 from tests.simulation.tournaments.environment import DEPOSIT_CENTS, TOURNAMENT_ID, World
 from tests.simulation.tournaments.test_tickets import ENTRY_CENTS, SATELLITE, award
@@ -299,6 +300,9 @@ def test_g1_an_entry_that_is_paid_while_the_tournament_is_cancelled_is_given_bac
     async def script(world: World) -> None:
         await register(world, "rui")
         world.deposit("ana")
+        # The money is on its way for longer than a cancellation takes.
+        slow = Delivery(request_delay_s=0.5)
+        world.network.delivery_of = lambda _, method: slow if method == "PayIn" else Delivery()
         buying = asyncio.get_running_loop().create_task(_buy(world))
         while world.moments["before pay_in"] < 2:
             await asyncio.sleep(0.0001)
