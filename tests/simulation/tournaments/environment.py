@@ -197,6 +197,10 @@ class World:
         """Waits until so many seconds after the beginning."""
         await asyncio.sleep(max(0.0, seconds - self.loop.time()))
 
+    def entropy(self, count: int) -> bytes:
+        """Returns what depends on the number of the next fact alone, so that runs can be compared."""
+        return hashlib.shake_256(f"{self.seed}:{len(self.stored.facts)}".encode()).digest(count)
+
     # -- what is on record -------------------------------------------------------------------------------------------
 
     def course(self) -> Course:
@@ -224,8 +228,7 @@ class Owner:
             journal=cast("Any", _Journal(self)),
             wallet=cast("Any", _Wallet(self, wallet)),
             clock=world.loop,
-            # Entropy that depends on the number of the fact alone, so that runs can be compared.
-            randomness=Randomness(self._entropy),
+            randomness=Randomness(world.entropy),
             notices=self,
         )
         self.director = TournamentDirector(TOURNAMENT_ID, world.configuration, dependencies)
@@ -233,10 +236,6 @@ class Owner:
 
     def publish(self, changed: events_pb2.OwnViewChanged) -> None:
         self.world.notices.append(changed)
-
-    def _entropy(self, count: int) -> bytes:
-        seed = f"{self.world.seed}:{len(self.world.stored.facts)}"
-        return hashlib.shake_256(seed.encode()).digest(count)
 
     async def _run(self) -> None:
         try:

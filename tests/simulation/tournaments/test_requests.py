@@ -19,7 +19,7 @@ from services.poker.tournament.levels import Level
 from services.poker.tournament.money.entries import EntryState, Purchase
 from services.poker.tournament.price import Price
 from services.poker.tournament.running.facts import CancelOrdered, HandVoided, Unregistered, WentAway
-from services.poker.tournament.running.state import Phase
+from services.poker.tournament.running.state import Phase, entropy_bytes
 from services.poker.tournament.specific_rules import default_rules
 from services.poker.variant import Variant
 from services.wallet.model.state import Mode, TicketState
@@ -219,6 +219,40 @@ def test_g4_a_void_hand_is_played_again_and_its_own_end_changes_nothing() -> Non
     assert set(voided) <= set(world.hands)
     ended = [step.event.fact for step in world.steps() if getattr(step.event.fact, "number", 0) == voided[0]]
     assert [type(fact) for fact in ended] == [HandVoided]
+
+
+class UnusableFirstBytes(World):
+    """What is drawn first for the start tells none of so many players apart: every byte of it is discarded."""
+
+    players = 129
+    is_read = False
+
+    def entropy(self, count: int) -> bytes:
+        drawn = super().entropy(2 * count)
+        if len(self.stored.facts) != self.players or self.is_read:
+            return drawn[:count]
+        self.is_read = True
+        return bytes(byte | 0x81 for byte in drawn[:count])
+
+
+@pytest.mark.guarantee("G6", "G10")
+@pytest.mark.rule("810/2015:39")
+def test_g6_entropy_that_does_not_decide_a_draw_is_drawn_on_and_not_replaced() -> None:
+    async def script(world: World) -> None:
+        await register(world, *(f"p{number}" for number in range(UnusableFirstBytes.players)))
+        needed = entropy_bytes(world.course().state)
+        await world.until(60.1)
+        start = world.stored.facts[UnusableFirstBytes.players]
+        assert len(start.entropy) > needed
+        assert min(start.entropy[:needed]) >= 129
+        # Whoever replays the facts seats everybody where they sit.
+        state = world.course().state
+        assert state.tables == world.owners[-1].director.course.state.tables
+        assert len(state.chips()) == UnusableFirstBytes.players
+        await world.ask(lambda director: director.cancel("the end of the test"))
+
+    world = UnusableFirstBytes(3, RULES).run(script)
+    assert world.course().state.phase is Phase.CANCELLED
 
 
 # -- cancelling -------------------------------------------------------------------------------------------------------
