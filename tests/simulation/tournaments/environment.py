@@ -77,7 +77,9 @@ class StoredFacts:
 class World:
     """One tournament from its creation on; everything follows from the seed, the script and the fault."""
 
-    def __init__(self, seed: int, rules: TournamentRules, fault: Fault | None = None) -> None:
+    def __init__(
+        self, seed: int, rules: TournamentRules, fault: Fault | None = None, *, starts_in_s: float = 60
+    ) -> None:
         self.seed = seed
         self.fault = fault
         self.loop = VirtualTimeLoop()
@@ -90,7 +92,7 @@ class World:
         self.notices: list[events_pb2.OwnViewChanged] = []
         self.owners: list[Owner] = []
         self.takeovers = 0
-        starts_at = datetime.fromtimestamp(STARTS_AT.timestamp() + 60, STARTS_AT.tzinfo)
+        starts_at = datetime.fromtimestamp(STARTS_AT.timestamp() + starts_in_s, STARTS_AT.tzinfo)
         self.configuration = types_pb2.TableConfiguration(
             game=GAME,
             regulation="810/2015",

@@ -13,6 +13,8 @@ from feltro.wallet.v1 import tournament_pb2 as wallet_tournament
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.refusal import Refused
+from services.kit.table.fencing import StaleOwner
+from services.kit.table.journal.tournament_entries import JournalledRequest
 from services.poker.directing.books import BooksDiffer
 from services.poker.directing.director import WAITING_LIMIT
 from services.poker.tournament.levels import Level
@@ -22,6 +24,7 @@ from services.poker.tournament.running.facts import CancelOrdered, HandVoided, U
 from services.poker.tournament.running.state import Phase, entropy_bytes
 from services.poker.tournament.specific_rules import default_rules
 from services.poker.variant import Variant
+from services.wallet.ledger.tickets import SETTLED_TICKETS_LIMIT
 from services.wallet.model.state import Mode, TicketState
 from tests.simulation.environment.network import Delivery
 from tests.simulation.environment.virtual_time import Process
@@ -52,6 +55,18 @@ async def register(world: World, *players: str) -> None:
     for player_id in players:
         world.deposit(player_id)
         assert not reason_of(await world.buy(Purchase.ENTRY, player_id, "enter"))
+
+
+def open_satellite(world: World) -> None:
+    """Opens a tournament in which tickets to this one are won."""
+    opened = wallet_pb2.OpenTableRequest(
+        table=wallet_types.TableRef(table_id=SATELLITE, epoch=1),
+        game=GAME,
+        regulation="810/2015",
+        mode=wallet_types.MODE_REAL,
+        play=wallet_types.PLAY_TOURNAMENT,
+    )
+    world.wallet.handle("OpenTable", opened.SerializeToString())
 
 
 def facts_of(world: World, kind: type) -> int:
@@ -309,14 +324,7 @@ def test_g1_a_ticket_that_is_won_while_the_tournament_is_closed_ends_before_it_i
         award(world, SATELLITE, "eva", TOURNAMENT_ID, ENTRY_CENTS)
 
     async def script(playing: World) -> None:
-        opened = wallet_pb2.OpenTableRequest(
-            table=wallet_types.TableRef(table_id=SATELLITE, epoch=1),
-            game=GAME,
-            regulation="810/2015",
-            mode=wallet_types.MODE_REAL,
-            play=wallet_types.PLAY_TOURNAMENT,
-        )
-        playing.wallet.handle("OpenTable", opened.SerializeToString())
+        open_satellite(playing)
         await register(playing, "ana", "rui")
 
     world.before_closing = win
@@ -351,8 +359,110 @@ def test_g1_an_entry_that_is_paid_while_the_tournament_is_cancelled_is_given_bac
     assert world.wallet.tables[TOURNAMENT_ID].closed
 
 
+@pytest.mark.guarantee("G1", "G3", "G8")
+@pytest.mark.rule("810/2015:23", "810/2015:36.a")
+def test_g3_the_next_owner_gives_back_what_was_paid_while_the_former_one_died_after_a_cancellation() -> None:
+    async def script(world: World) -> None:
+        await register(world, "rui")
+        world.deposit("ana")
+        slow = Delivery(request_delay_s=0.5)
+        world.network.delivery_of = lambda _, method: slow if method == "PayIn" else Delivery()
+        buying = asyncio.get_running_loop().create_task(_buy(world))
+        while world.moments["before pay_in"] < 2:
+            await asyncio.sleep(0.0001)
+        await world.ask(lambda director: director.cancel("a storm"))
+        world.owners[-1].process.kill()
+        while len(world.wallet.pay_ins) < 2:
+            await asyncio.sleep(0.01)
+        assert world.wallet.balance_cents("ana") == DEPOSIT_CENTS - ENTRY_CENTS
+        world.start_owner()
+        await buying
+
+    world = run(script)
+    assert [each.paid.refunded for each in world.wallet.pay_ins] == [True, True]
+    assert [world.wallet.balance_cents(each) for each in ("ana", "rui")] == [DEPOSIT_CENTS] * 2
+    assert world.wallet.tables[TOURNAMENT_ID].closed
+
+
 async def _buy(world: World) -> None:
     await world.buy(Purchase.ENTRY, "ana", "enter")
+
+
+@pytest.mark.guarantee("G1", "G11")
+@pytest.mark.rule("810/2015:37")
+def test_g11_more_tickets_than_the_wallet_ends_at_once_end_in_several_batches() -> None:
+    tickets = SETTLED_TICKETS_LIMIT + 1
+
+    async def script(world: World) -> None:
+        open_satellite(world)
+        await register(world, "ana", "rui")
+        prize = wallet_tournament.TicketPrize(tournament_id=TOURNAMENT_ID)
+        awards = [
+            wallet_tournament.Award(
+                account_id=world.wallet.open_account(f"won-{number}", Mode.REAL).account_id,
+                reason=wallet_tournament.AWARD_REASON_PRIZE,
+                amount_cents=ENTRY_CENTS,
+                ticket=prize,
+            )
+            for number in range(tickets)
+        ]
+        request = wallet_tournament.PayOutRequest(
+            request_id="prizes",
+            tournament=wallet_types.TableRef(table_id=SATELLITE, epoch=1),
+            awards=awards,
+            overlay_cents=tickets * ENTRY_CENTS,
+        )
+        world.wallet.handle("PayOut", request.SerializeToString())
+        await world.ask(lambda director: director.cancel("a storm"))
+
+    world = run(script)
+    assert {each.state for each in world.wallet.tickets_to(TOURNAMENT_ID)} == {TicketState.REIMBURSED}
+    assert world.moments["before settle_tickets"] == 2
+    assert world.wallet.balance_cents(f"won-{tickets - 1}") == ENTRY_CENTS
+    assert world.wallet.tickets_cents(TOURNAMENT_ID) == 0
+
+
+# -- former owners ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.guarantee("G8")
+def test_g8_a_former_owner_that_is_still_alive_writes_nothing_and_ends() -> None:
+    facts: list[int] = []
+
+    async def script(world: World) -> None:
+        await register(world, "ana", "rui")
+        former = world.owners[-1].director
+        next_owner = world.start_owner()
+        await next_owner.director.ready.wait()
+        facts.append(len(world.stored.facts))
+        with pytest.raises(StaleOwner):
+            await former.set_presence("ana", is_away=True)
+        await asyncio.sleep(0.1)
+        facts.append(len(world.stored.facts))
+        assert former.has_ended
+        with pytest.raises(Refused):
+            await former.set_presence("ana", is_away=True)
+
+    with pytest.raises(StaleOwner):
+        run(script)
+    assert facts[0] == facts[1]
+
+
+@pytest.mark.guarantee("G3", "G8")
+def test_g3_what_the_journal_has_under_a_request_id_is_what_was_asked() -> None:
+    """A former owner may have written it as the last thing it did."""
+
+    async def script(world: World) -> None:
+        await register(world, "rui")
+        world.deposit("ana")
+        asked = JournalledRequest("ana", "enter", b"another command", "", "", b"")
+        world.stored.asked["ana", "enter"] = asked
+        assert reason_of(await world.buy(Purchase.ENTRY, "ana", "enter")) == "REQUEST_REUSED"
+        assert world.wallet.balance_cents("ana") == DEPOSIT_CENTS
+        del world.stored.asked["ana", "enter"]
+        await register(world, "eva")
+
+    assert len(run(script).wallet.pay_ins) == 2
 
 
 # -- money that no fact explains --------------------------------------------------------------------------------------
