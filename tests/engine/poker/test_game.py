@@ -188,6 +188,15 @@ def test_g7_while_cards_are_run_out_nobody_learns_who_has_won(mucks: bool) -> No
     assert dealt.run_out(dealt.cards_shown) == ()
 
 
+@pytest.mark.guarantee("G7")
+def test_g7_a_seat_that_was_not_dealt_in_sees_no_cards_and_nothing_is_staked_after_the_deal() -> None:
+    brought = stakes(10_000, 10_000, button=2)
+    dealt = rules_of(table()).deal(brought, Tape(ENTROPY))
+    assert dealt.own_view(3, 0) is None
+    assert [dealt.move_staking(each.seat, each.bets) for each in brought] == [None, None]
+    assert dealt.due_cents() == {}
+
+
 @pytest.mark.rule("806/2015:21")
 def test_who_posts_to_enter_has_bet_a_big_blind_of_their_own_free_will() -> None:
     rules = rules_of(table(entry_mode=poker_pb2.ENTRY_MODE_WAIT_OR_VOLUNTARY_POST))
