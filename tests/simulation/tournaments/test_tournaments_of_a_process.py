@@ -1,4 +1,4 @@
-"""Entries as prizes: which tournament may promise one to which other (32, 37), and the tickets of a player."""
+"""The tournaments of one process: what they may promise as prizes (32, 37), who has a ticket, and what is refused."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from feltro.wallet.v1 import ticket_pb2, wallet_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.access.identity import Caller
 from services.kit.refusal import Refused
+from services.kit.table.journal.tournament_entries import JournalledFact
 from services.kit.table.owned.demo_credits import DEMO_CREDITS_CENTS
 from services.kit.table.refusals import TableRefused
 from services.kit.table.wallet.client import WalletUnanswered
+from services.poker.directing.fact_messages import fact_message
 from services.poker.directing.purchases import account_of
 from services.poker.directing.service import PokerTournaments
 from services.poker.game import PokerGame
 from services.poker.tournament.price import Price
+from services.poker.tournament.running.facts import CancelOrdered
 from services.poker.tournament.specific_rules import FreerollTicket, Start, TicketPrize, TournamentRules, default_rules
 from services.poker.tournament.specific_rules_message import message_of
 from services.poker.variant import Variant
@@ -33,6 +36,10 @@ from tests.simulation.tournaments.environment import World
 from tests.simulation.tournaments.test_tickets import SATELLITE, award
 from tests.simulation.tournaments.wallet import GAME, PoolWallet
 
+PHASES = {
+    "FINISHED": tournament_pb2.TOURNAMENT_PHASE_FINISHED,
+    "CANCELLED": tournament_pb2.TOURNAMENT_PHASE_CANCELLED,
+}
 PRICE = Price(1000, 100)
 HOUR = timedelta(hours=1)
 REAL, DEMO = wallet_types.MODE_REAL, wallet_types.MODE_DEMO
@@ -79,7 +86,8 @@ class Catalogue:
     """The tournaments that were created: `services.kit.table.configuration`, as far as tournaments ask it."""
 
     created: dict[str, types_pb2.ConfigurationVersion] = field(default_factory=dict)
-    closed: dict[str, bytes] = field(default_factory=dict)
+    # The phases of those that nobody runs any more.
+    over: dict[str, tournament_pb2.TournamentPhase.ValueType] = field(default_factory=dict)
 
     def create(
         self,
@@ -109,8 +117,17 @@ class Catalogue:
             raise TableRefused("TABLE_UNKNOWN", "There is no such table.")
         return SimpleNamespace(version=self.created[table_id])
 
+    async def closed(self) -> dict[str, int]:
+        return dict(self.over)
+
     async def closed_summary(self, tournament_id: str) -> bytes | None:
-        return self.closed.get(tournament_id)
+        phase = self.over.get(tournament_id)
+        return None if phase is None else tournament_pb2.TournamentSummary(phase=phase).SerializeToString()
+
+    async def facts(self, tournament_id: str) -> list[JournalledFact]:
+        """Returns that each tournament was cancelled as soon as it was created."""
+        assert tournament_id in self.created
+        return [JournalledFact(1, 1, fact_message(CancelOrdered("a storm")).SerializeToString(), bytes(512))]
 
 
 @dataclass(slots=True)
@@ -223,7 +240,7 @@ def test_an_entry_is_promised_to_a_tournament_at_a_later_time() -> None:
     # A sit & go has no time, and one that is over has no entries any more.
     assert refusal(with_target(rules(start=Start.ON_FULL, seats=6), starts_at=None), satellite()) == sunday
     over = with_target()
-    over.catalogue.closed["sunday"] = b""
+    over.catalogue.over["sunday"] = PHASES["FINISHED"]
     assert refusal(over, satellite()) == sunday
 
 
@@ -255,11 +272,11 @@ def test_nobody_enters_a_satellite_whose_prizes_nobody_could_use() -> None:
     verify_open = platform.tournaments.won_entries.verify_open
     platform.run(verify_open(made))
     platform.run(verify_open(rules()))
-    platform.catalogue.closed["sunday"] = b""
+    platform.catalogue.over["sunday"] = PHASES["FINISHED"]
     with pytest.raises(Refused) as refused:
         platform.run(verify_open(made))
     assert (refused.value.reason, refused.value.facts["rule"]) == ("REGISTRATION_CLOSED", "810/2015:23")
-    platform.catalogue.closed.clear()
+    platform.catalogue.over.clear()
     platform.clock.at += 2 * HOUR
     with pytest.raises(Refused, match="has begun"):
         platform.run(verify_open(made))
@@ -353,3 +370,38 @@ def test_what_no_tournament_could_be_asked_is_invalid_or_unknown() -> None:
     for reason in ("", " ", "a" * 201):
         cancel = tournament_pb2.CancelTournamentRequest(tournament_id="sunday", reason=reason)
         assert refused(service.cancel_tournament(cancel, OPERATOR)) == ("INVALID", "reason")
+
+
+def test_a_caller_who_is_no_player_has_no_tournaments_of_their_own() -> None:
+    platform = with_target()
+    mine = tournament_pb2.ListTournamentsRequest(mine=True)
+    listed = platform.run(platform.tournaments.service.list_tournaments(mine, OPERATOR))
+    assert (list(listed.tournaments), listed.next_page_token) == ([], "")
+    assert listed.HasField("at")
+
+
+@pytest.mark.guarantee("G3", "G4")
+@pytest.mark.rule("810/2015:35")
+def test_g4_a_tournament_that_is_over_is_over_in_every_process() -> None:
+    platform = with_target()
+    tournaments = platform.tournaments
+    tournaments.verify_not_over("sunday")
+    cancel = tournament_pb2.CancelTournamentRequest(tournament_id="sunday", reason="a flood")
+    for phase, number in PHASES.items():
+        platform.catalogue.over["sunday"] = number
+        assert platform.run(tournaments.closed()) == {"sunday"}
+        with pytest.raises(TableRefused) as refused:
+            tournaments.verify_not_over("sunday")
+        over = ("TOURNAMENT_OVER", {"tournament_id": "sunday", "phase": f"TOURNAMENT_PHASE_{phase}"})
+        assert (refused.value.reason, refused.value.facts) == over
+        if phase == "FINISHED":
+            with pytest.raises(TableRefused) as refused:
+                platform.run(tournaments.service.cancel_tournament(cancel, OPERATOR))
+            assert (refused.value.reason, refused.value.facts) == over
+    # It was cancelled: to order that again changes nothing, and its first reason stays.
+    again = platform.run(tournaments.service.cancel_tournament(cancel, OPERATOR)).tournament
+    assert (again.phase, again.cancelled_reason, again.cancelled_rule) == (
+        PHASES["CANCELLED"],
+        "a storm",
+        "810/2015:36.a",
+    )
