@@ -417,7 +417,7 @@ def test_g11_more_tickets_than_the_wallet_ends_at_once_end_in_several_batches() 
 
     world = run(script)
     assert {each.state for each in world.wallet.tickets_to(TOURNAMENT_ID)} == {TicketState.REIMBURSED}
-    assert world.moments["before settle_tickets"] == 2
+    assert (world.moments["before settle_tickets"], world.moments[CLOSING]) == (2, 1)
     assert world.wallet.balance_cents(f"won-{tickets - 1}") == ENTRY_CENTS
     assert world.wallet.tickets_cents(TOURNAMENT_ID) == 0
 
