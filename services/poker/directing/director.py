@@ -311,10 +311,8 @@ class TournamentDirector:
 
     async def _close_when_over(self, wallet: TournamentWallet, follower: Follower) -> None:
         """Closes the tournament when everybody is paid, and what was paid too late was given back."""
-        while not self._course.is_over:
+        if not self._course.is_over:
             await self._purchases.over.wait()
-            if not self._course.is_over:
-                self._purchases.over.clear()
         # Nobody begins a purchase any more; those under way are given back.
         await self._purchases.wait()
         await self._do(self._nothing)

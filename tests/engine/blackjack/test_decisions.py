@@ -172,6 +172,19 @@ def test_splits_are_limited_by_place_where_the_operator_says_so() -> None:
     assert "split" not in options(TABLE, thrice)
 
 
+@pytest.mark.guarantee("G11")
+@pytest.mark.rule("805/2015:22")
+def test_g11_without_a_limit_of_splits_no_round_has_more_hands_than_the_shoe_has_cards_for() -> None:
+    unlimited = Table(dataclasses.replace(DEFAULT, packs=4, splits_limit=None))
+    # More eights than four packs have: no real round comes so far.
+    round_ = dealt("8s 8d", "5h Tc", "8h " * 50, table=unlimited)
+    while "split" in options(unlimited, round_):
+        round_ = play(unlimited, round_, ("split",))
+    assert len(round_.hands) == 42
+    refused = refusal_of(lambda: unlimited.judge(round_, Move(1, Decision.SPLIT)))
+    assert (refused.reason, refused.facts["rule"]) == ("DECISION_ILLEGAL", "805/2015:16.c")
+
+
 @pytest.mark.rule("805/2015:16.d", "805/2015:20.b")
 def test_without_insurance_even_money_stays() -> None:
     assert set(options(NO_INSURANCE, dealt("Ts 6d", "Ah 5c", table=NO_INSURANCE))) == {"draw", "stand"}

@@ -258,3 +258,27 @@ def test_a_configuration_of_another_game_is_refused() -> None:
     other.game = "roulette"
     refused = refusal_of(lambda: BlackjackGame().rules(other))
     assert (refused.reason, refused.facts["field"]) == ("INVALID", "configuration.game")
+
+
+@pytest.mark.parametrize(
+    ("move", "field"),
+    [
+        (b"\xff\xff", "move"),
+        (blackjack_pb2.Move(place=1).SerializeToString(), "move.decision"),
+        (b"\x08\x01\x10\x63", "move.decision"),
+        (encoded(0, "draw"), "move.place"),
+        (encoded(8, "draw"), "move.place"),
+        (encoded(-1, "draw"), "move.place"),
+        (encoded(1, "draw", 2), "move.insurance_cents"),
+    ],
+)
+def test_what_is_no_decision_of_this_table_is_invalid(move: bytes, field: str) -> None:
+    dealt = deal_cards(game_rules(), [stake("a", 1, p1=1000)], "Ts 9h 6d 5c")
+    refused = refusal_of(lambda: dealt.judge(1, move))
+    assert (refused.reason, refused.facts["field"]) == ("INVALID", field)
+
+
+def test_a_decided_round_is_nobodys_turn() -> None:
+    over = decide(deal_cards(game_rules(), [stake("a", 1, p1=1000)], "Ts Th 6d 5c 9c"), 1, encoded(1, "draw"))
+    refused = refusal_of(lambda: over.judge(1, encoded(1, "draw")))
+    assert (refused.reason, refused.facts["turn_of"]) == ("NOT_YOUR_TURN", "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 
 from feltro.poker.v1 import poker_pb2
@@ -10,8 +12,10 @@ from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.randomness.tape import Tape
 from services.kit.table.game import StakeOnTable
 from services.kit.table.refusals import TableRefused
+from services.poker.dealt_hand import DealtPoker
 from services.poker.game import PokerGame, PokerRules
 from services.poker.messages import Brought
+from services.poker.seated_lineup import SeatedLineup
 from tests.simulation.caves.game import configuration
 
 ENTROPY = bytes(range(256)) * 4
@@ -134,15 +138,63 @@ def test_the_clock_folds_what_is_to_be_matched_and_a_player_who_has_left_folds_w
 @pytest.mark.parametrize(
     ("move", "field"),
     [
-        (poker_pb2.Move(), "move.action"),
-        (poker_pb2.Move(action=poker_pb2.ACTION_CALL, to_cents=5), "move.to_cents"),
+        (b"\xff\xff", "move"),
+        (poker_pb2.Move().SerializeToString(), "move.action"),
+        (poker_pb2.Move(action=poker_pb2.ACTION_CALL, to_cents=5).SerializeToString(), "move.to_cents"),
     ],
 )
-def test_a_decision_that_no_hand_could_be_asked_is_refused(move: poker_pb2.Move, field: str) -> None:
+def test_a_decision_that_no_hand_could_be_asked_is_refused(move: bytes, field: str) -> None:
     dealt = rules_of(table()).deal(stakes(10_000, 10_000, button=2), Tape(ENTROPY))
     with pytest.raises(TableRefused) as refused:
-        dealt.judge(1, move.SerializeToString())
+        dealt.judge(1, move)
     assert refused.value.facts["field"] == field
+
+
+def all_in(dealt: DealtPoker) -> DealtPoker:
+    """Has everybody put all chips in before the flop."""
+    while (turn := dealt.turn) is not None:
+        legal = dealt.view().legal
+        raises = poker_pb2.Move(action=poker_pb2.ACTION_RAISE, to_cents=legal.max_to_cents)
+        move = raises if legal.max_to_cents else poker_pb2.Move(action=poker_pb2.ACTION_CALL)
+        dealt.judge(turn.seats[0], move.SerializeToString())
+        dealt = dealt.after(turn.seats[0], move.SerializeToString(), "")
+    return dealt
+
+
+@pytest.mark.guarantee("G7")
+@pytest.mark.rule("806/2015:36")
+@pytest.mark.parametrize("mucks", [False, True])
+def test_g7_while_cards_are_run_out_nobody_learns_who_has_won(mucks: bool) -> None:  # noqa: FBT001 - a parameter
+    """Where losers may muck, who shows cards would say it: theirs lie face down until all cards lie."""
+    showdown = poker_pb2.SHOWDOWN_MUCK_LOSERS if mucks else poker_pb2.SHOWDOWN_UNSPECIFIED
+    caves = 10_000, 10_000, 10_000
+    dealt = all_in(rules_of(table(showdown=showdown)).deal(stakes(*caves, button=1), Tape(ENTROPY)))
+    assert dealt.turn is None
+
+    streets = dealt.run_out(cards_shown=6)
+
+    views = [cast("poker_pb2.View", street.view) for street in streets]
+    boards = [len(view.board) for view in views]
+    assert list(zip(boards, [street.cards for street in streets], strict=True)) == [(0, 0), (3, 3), (4, 1), (5, 1)]
+    for view in views:
+        seats = view.seats
+        assert [len(seat.cards) for seat in seats] == [0 if mucks else 2] * 3
+        assert [seat.stack_cents for seat in seats] == [0, 0, 0], "nothing is paid yet"
+        assert {seat.combination for seat in seats} == {poker_pb2.COMBINATION_UNSPECIFIED}
+        assert not any(seat.best_cards for seat in seats)
+    end = dealt.outcome.record
+    assert sum(seat.stack_cents for seat in end.view.seats) == sum(caves) - end.commission_cents
+    assert any(seat.combination and seat.cards for seat in end.view.seats)
+    assert dealt.run_out(dealt.cards_shown) == ()
+
+
+@pytest.mark.guarantee("G7")
+def test_g7_a_seat_that_was_not_dealt_in_sees_no_cards_and_nothing_is_staked_after_the_deal() -> None:
+    brought = stakes(10_000, 10_000, button=2)
+    dealt = rules_of(table()).deal(brought, Tape(ENTROPY))
+    assert dealt.own_view(3, 0) is None
+    assert [dealt.move_staking(each.seat, each.bets) for each in brought] == [None, None]
+    assert dealt.due_cents() == {}
 
 
 @pytest.mark.rule("806/2015:21")
@@ -179,3 +231,42 @@ def test_a_seat_and_what_it_brings_there_and_back(posts: bool) -> None:  # noqa:
     rules, brought = rules_of(table()), Brought(3, 12_345, 7, posts)
     assert rules.read_bets(rules.bets_message(brought).SerializeToString()) == brought
     assert rules.total_cents(brought) == 12_345
+
+
+# -- caves ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("806/2015:8", "806/2015:14")
+def test_what_a_seat_in_a_hand_may_buy_and_what_one_that_leaves_may_not() -> None:
+    rules = rules_of(table(cave_min_cents=4_000, cave_max_cents=10_000))
+    lineup, brought = rules.lineup(None, None).take_seat(1, 4_000).take_seat(2, 9_000).next_hand()
+    assert brought is not None
+
+    assert lineup.buy_in_bounds(1, 0) == (1, 10_000)
+    lineup.verify_buy_in(1, 10_000, 0)
+    lineup = lineup.buy_in(1, 3_000)
+    for cents in (0, 7_001):
+        with pytest.raises(TableRefused) as refused:
+            lineup.verify_buy_in(1, cents, 0)
+        assert refused.value.reason == "CAVE_OUT_OF_BOUNDS"
+        bounds = {"amount_cents": str(cents), "minimum_cents": "1", "maximum_cents": "7000"}
+        assert refused.value.facts == {**bounds, "rule": "806/2015:14"}
+    assert lineup.buy_in(1, 7_000).buy_in_bounds(1, 0) == (0, 0), "the cave can hold no more"
+    assert lineup.leave(1).buy_in_bounds(1, 0) == (0, 0)
+
+
+def test_a_lineup_of_another_game_is_not_taken_over() -> None:
+    rules = rules_of(table())
+    lineup = rules.lineup(None, None).take_seat(1, 10_000)
+    assert rules.adopt(lineup) == lineup
+    with pytest.raises(TypeError, match="a lineup of poker goes on"):
+        rules.adopt(cast("SeatedLineup", object()))
+
+
+@pytest.mark.guarantee("G11")
+def test_g11_no_cave_holds_more_after_a_hand_than_what_all_seats_can_bring() -> None:
+    rules = rules_of(table(cave_min_cents=4_000, cave_max_cents=10_000))
+    caves = [10_000] * 6
+    dealt = all_in(rules.deal(brought := stakes(*caves, button=1), Tape(ENTROPY)))
+    paid = [rules.payout_cents(dealt.outcome, each.bets) for each in brought]
+    assert max(paid) <= rules.largest_payout_cents(brought[0].bets) <= rules.largest_payout_limit_cents

@@ -13,9 +13,14 @@ import pytest
 from pokerkit import CheckingOrCalling, CompletionBettingOrRaisingTo, Folding, HandHistory, State
 
 from services.kit.cards.shoe import PACK
+from services.kit.table.journal.entries import Drawn, DrawTrigger, JournalStake, Opened
+from services.kit.table.journal.history import RoundRecord
+from services.kit.table.refusals import TableRefused
 from services.poker.engine import Table
+from services.poker.game import PokerRules
 from services.poker.hand.betting import Legal
 from services.poker.hand.state import CALL, CHECK, FOLD, Hand, Kind, Move
+from services.poker.history import export
 from services.poker.history.hand_history import HandFacts, for_operator, for_player
 from services.poker.lineup.entry import Positions
 from services.poker.specific_rules import Approval, HeadsUpBlinds, Limit, Showdown
@@ -226,6 +231,33 @@ def test_a_hand_that_is_not_over_has_no_history() -> None:
     begun = begin(table(), (10_000,) * 3)
     with pytest.raises(ValueError, match="not over"):
         for_operator(begun, begun, facts(3))
+
+
+def recorded(entropy: bytes) -> RoundRecord:
+    """Returns the record of a hand of Ana alone, without its decisions."""
+    stake = JournalStake("t.1.1", "r", "ana", "account", "session", 1, 10_000, b"", STARTED_AT)
+    opened = Opened("t.1", "t", "t", 1, 1, STARTED_AT, None)
+    drawn = Drawn("t.1", STARTED_AT, STARTED_AT, entropy, None, [stake], [], DrawTrigger.CLOCK)
+    return RoundRecord(opened, drawn, None)
+
+
+@pytest.mark.guarantee("G10", "G12")
+def test_g12_a_hand_whose_cards_a_restored_journal_has_lost_is_not_made_up() -> None:
+    rules = PokerRules(table().specific_rules)
+    with pytest.raises(TableRefused) as lost:
+        export.for_operator(recorded(b""), rules)
+    assert lost.value.reason == "UNAVAILABLE"
+    with pytest.raises(TableRefused) as lost:
+        export.for_player(recorded(b""), rules, "ana")
+    assert lost.value.reason == "UNAVAILABLE"
+
+
+@pytest.mark.guarantee("G7")
+def test_g7_who_was_in_no_such_hand_reads_nothing_of_it() -> None:
+    rules = PokerRules(table().specific_rules)
+    with pytest.raises(TableRefused) as unknown:
+        export.for_player(recorded(bytes(range(256))), rules, "rui")
+    assert (unknown.value.reason, unknown.value.facts) == ("ROUND_UNKNOWN", {"round_id": "t.1"})
 
 
 def random_hand(generator: random.Random, at: Table, *, players: int) -> PlayedHand:

@@ -77,7 +77,9 @@ class StoredFacts:
 class World:
     """One tournament from its creation on; everything follows from the seed, the script and the fault."""
 
-    def __init__(self, seed: int, rules: TournamentRules, fault: Fault | None = None) -> None:
+    def __init__(
+        self, seed: int, rules: TournamentRules, fault: Fault | None = None, *, starts_in_s: float = 60
+    ) -> None:
         self.seed = seed
         self.fault = fault
         self.loop = VirtualTimeLoop()
@@ -90,7 +92,7 @@ class World:
         self.notices: list[events_pb2.OwnViewChanged] = []
         self.owners: list[Owner] = []
         self.takeovers = 0
-        starts_at = datetime.fromtimestamp(STARTS_AT.timestamp() + 60, STARTS_AT.tzinfo)
+        starts_at = datetime.fromtimestamp(STARTS_AT.timestamp() + starts_in_s, STARTS_AT.tzinfo)
         self.configuration = types_pb2.TableConfiguration(
             game=GAME,
             regulation="810/2015",
@@ -197,6 +199,10 @@ class World:
         """Waits until so many seconds after the beginning."""
         await asyncio.sleep(max(0.0, seconds - self.loop.time()))
 
+    def entropy(self, count: int) -> bytes:
+        """Returns what depends on the number of the next fact alone, so that runs can be compared."""
+        return hashlib.shake_256(f"{self.seed}:{len(self.stored.facts)}".encode()).digest(count)
+
     # -- what is on record -------------------------------------------------------------------------------------------
 
     def course(self) -> Course:
@@ -224,8 +230,7 @@ class Owner:
             journal=cast("Any", _Journal(self)),
             wallet=cast("Any", _Wallet(self, wallet)),
             clock=world.loop,
-            # Entropy that depends on the number of the fact alone, so that runs can be compared.
-            randomness=Randomness(self._entropy),
+            randomness=Randomness(world.entropy),
             notices=self,
         )
         self.director = TournamentDirector(TOURNAMENT_ID, world.configuration, dependencies)
@@ -233,10 +238,6 @@ class Owner:
 
     def publish(self, changed: events_pb2.OwnViewChanged) -> None:
         self.world.notices.append(changed)
-
-    def _entropy(self, count: int) -> bytes:
-        seed = f"{self.world.seed}:{len(self.world.stored.facts)}"
-        return hashlib.shake_256(seed.encode()).digest(count)
 
     async def _run(self) -> None:
         try:

@@ -57,6 +57,20 @@ def test_every_registered_player_is_told_once_that_the_tournament_starts_soon() 
     assert _told(world, STARTS_SOON) == before_start[0]
 
 
+def test_nobody_is_told_of_the_start_sooner_than_five_minutes_before_it() -> None:
+    before: list[Counter[str]] = []
+
+    async def script(world: World) -> None:
+        await _register(world, "ana", "rui")
+        await world.until(299)
+        before.append(_told(world, STARTS_SOON))
+        await world.until(301)
+        before.append(_told(world, STARTS_SOON))
+
+    World(3, RULES, starts_in_s=600).run(script)
+    assert before == [Counter(), Counter(ana=1, rui=1)]
+
+
 def test_a_presence_that_is_noted_during_a_takeover_is_written() -> None:
     """The tables report at once who is away, while the next owner still brings them to what the facts say."""
 

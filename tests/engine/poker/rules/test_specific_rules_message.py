@@ -156,6 +156,22 @@ def test_a_period_without_a_beginning_or_an_end_is_refused(missing: str) -> None
     assert (refused.reason, refused.facts["field"]) == ("INVALID", f"configuration.rules.period.{missing}")
 
 
+@both("6.b")
+@pytest.mark.parametrize("field", ["begins_at", "ends_at"])
+def test_a_period_beyond_the_calendar_is_refused(field: str) -> None:
+    message = specific_rules_message.message_of(OTHERWISE[0])
+    getattr(message.period, field).seconds = 10**12
+    refused = refusal_of(lambda: specific_rules_message.read(configured(OTHERWISE[0], message)))
+    assert (refused.reason, refused.facts) == ("INVALID", {"field": f"configuration.rules.period.{field}"})
+
+
+def test_rules_that_cannot_be_read_are_invalid() -> None:
+    configuration = configured(rules(HOLDEM))
+    configuration.rules.value = b"\xff"
+    refused = refusal_of(lambda: specific_rules_message.read(configuration))
+    assert (refused.reason, refused.facts) == ("INVALID", {"field": "configuration.rules"})
+
+
 @pytest.mark.parametrize("field", ["showdown", "heads_up_blinds", "entry_mode", "limit", "approvals"])
 def test_a_value_that_the_contract_does_not_name_is_refused(field: str) -> None:
     message = poker_pb2.SpecificRules(big_blind_cents=100)

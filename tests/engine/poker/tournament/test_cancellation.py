@@ -211,6 +211,11 @@ def test_of_equal_remainders_the_one_registered_first_gets_the_cent() -> None:
     assert shares_by_chips(10, {3: 500, 1: 500, 2: 500}) == {1: 4, 2: 3, 3: 3}
 
 
+@pytest.mark.rule("810/2015:36.b")
+def test_where_nobody_has_chips_nothing_is_divided() -> None:
+    assert shares_by_chips(10, {1: 0, 2: 0}) == {1: 0, 2: 0}
+
+
 @pytest.mark.rule("810/2015:36.a")
 def test_a_free_tournament_gives_nothing_back() -> None:
     course = Course(director.create("t", rules(Price(0), guarantee_cents=5000), HOUR_MS))

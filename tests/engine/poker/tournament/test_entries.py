@@ -11,7 +11,15 @@ from services.poker.tournament.money.awards import Form, Why
 from services.poker.tournament.money.entries import EntryState, PaidBy, PayIn, Purchase
 from services.poker.tournament.money.tickets import Ticket, TicketState, issue
 from services.poker.tournament.running import director, requests
-from services.poker.tournament.running.facts import AddedOn, Paid, Rebought, RebuyDeclined, TimePassed, Unregistered
+from services.poker.tournament.running.facts import (
+    AddedOn,
+    CancelOrdered,
+    Paid,
+    Rebought,
+    RebuyDeclined,
+    TimePassed,
+    Unregistered,
+)
 from services.poker.tournament.running.orders import AddChips, AskRebuy, Eliminate, OpenTable, SeatPlayer
 from services.poker.tournament.running.state import Phase, Tournament, next_due_ms
 from services.poker.tournament.specific_rules import RebuyWhen, Start, TournamentRules
@@ -100,6 +108,43 @@ def test_one_entry_at_a_time_and_no_more_players_than_places() -> None:
     assert course.paid() == {3: 1100}, "what was paid too late is given back at once"
     assert [(award.why, award.rule) for award in course.awards()] == [(Why.TOO_LATE, "810/2015:23")]
     assert [entry.player for entry in course.state.registered] == ["p1", "p2"]
+
+
+@pytest.mark.rule("810/2015:23")
+def test_a_second_payment_of_a_player_who_is_in_is_given_back_at_once() -> None:
+    course = Course(open_tournament())
+    course.tell(Paid("p1"))
+
+    course.tell(Paid("p1"))
+
+    assert course.paid() == {2: 1100}
+    assert [(award.why, award.rule) for award in course.awards()] == [(Why.TOO_LATE, "810/2015:23")]
+    assert [entry.number for entry in course.state.registered] == [1]
+    assert course.state.pool_cents == 1100
+
+    # A player who is out could enter again; one who is in cannot.
+    made = rules(levels=LEVELS, payouts=payouts(10_000), reentries_max=1, reentry_until_level=1)
+    course = Course(running(made, {1: 500, 2: 2000}))
+    course.tell(Paid("p1"))
+    assert course.paid() == {3: 1100}
+
+
+@pytest.mark.guarantee("G4")
+@pytest.mark.rule("810/2015:23", "810/2015:35")
+def test_g4_after_the_end_only_money_that_was_on_its_way_moves_and_goes_back() -> None:
+    course = Course(open_tournament())
+    course.tell(Paid("p1"))
+    course.tell(CancelOrdered("a power cut"))
+    assert course.state.phase is Phase.CANCELLED
+
+    course.tell(Paid("p2"), at_ms=START_MS)
+
+    assert course.paid() == {1: 1100, 2: 1100}
+    assert course.state.pool_cents == 0
+    over = course.state
+    for fact in (Unregistered("p1"), CancelOrdered("a flood"), TimePassed()):
+        assert course.tell(fact, at_ms=START_MS + 1) == ()
+        assert course.state == over
 
 
 @pytest.mark.rule("810/2015:39", "810/2015:41", "810/2015:47")
@@ -245,6 +290,10 @@ def test_rebuys_with_few_chips_are_added_when_the_hand_is_over() -> None:
     course.tell(Rebought("p1"))
 
     assert course.state.tables[1].seated[1][1:] == (500, 1500), "no chips in the middle of a hand"
+    course.with_rules(rebuys_max=1)
+    refused = refusal_of(lambda: requests.rebuy(course.state, "p1"))
+    assert (refused.reason, refused.facts["rule"]) == ("MORE_CHIPS_REFUSED", "810/2015:23")
+    assert "1 are possible" in refused.sentence
     course.end_hand(1, {1: 0, 2: 2500})
     assert course.state.chips()[1] == 1500
     assert not course.all(AskRebuy)
@@ -355,6 +404,8 @@ def test_t_19_a_ticket_is_not_passed_to_another_player() -> None:
 def test_a_ticket_is_for_its_tournament_and_used_once() -> None:
     one = ticket(1)
     assert refusal_of(lambda: one.use("P", "Monday", 10_900)).facts["rule"] == "810/2015:32"
+    dearer = refusal_of(lambda: one.use("P", "Sunday", 10_901))
+    assert (dearer.facts["field"], dearer.facts["rule"]) == ("value_cents", "810/2015:37")
     used = one.use("P", "Sunday", 10_900)
     assert refusal_of(lambda: used.use("P", "Sunday", 10_900)).reason == "TICKET_UNUSABLE"
     assert used.give_back().use("P", "Sunday", 10_900).state is TicketState.USED

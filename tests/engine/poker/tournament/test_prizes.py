@@ -263,6 +263,12 @@ def test_tied_winners_of_the_last_chips_are_named_from_the_left_of_the_button() 
 
 
 @pytest.mark.rule("810/2015:33")
+def test_nobody_has_taken_chips_while_the_hand_goes_on() -> None:
+    with pytest.raises(ValueError, match="wait for its end"):
+        takers(begin(table(), (500, 2000, 9000), "AsAd QsQd KsKd", "7h 8h 9c 2c 3d"))
+
+
+@pytest.mark.rule("810/2015:33")
 def test_a_bounty_of_one_cent_goes_to_the_first_of_two() -> None:
     out, first, second = (Entry(number, f"p{number}", Price(1000, 0, 1)) for number in (1, 2, 3))
 

@@ -162,6 +162,12 @@ def test_what_this_platform_does_not_offer_is_refused_with_the_rule_that_leaves_
     assert f"810/2015:{paragraph}" in refused.sentence
 
 
+def test_rows_of_the_payout_table_go_from_small_fields_to_large_ones() -> None:
+    for second in (1, 2):
+        refused = refusal(made(payouts=(PayoutRow(2, (10_000,)), PayoutRow(second, (10_000,)))))
+        assert (refused.reason, refused.facts) == ("INVALID", {"field": "configuration.rules.payouts"})
+
+
 @pytest.mark.rule("810/2015:34")
 def test_a_freeroll_without_prizes_is_refused() -> None:
     assert refusal(default_rules(HOLDEM, Price(0))).facts["rule"] == "810/2015:34"

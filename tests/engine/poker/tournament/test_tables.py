@@ -14,7 +14,7 @@ from services.poker.lineup.entry import Positions
 from services.poker.specific_rules import HeadsUpBlinds
 from services.poker.tournament.levels import Level
 from services.poker.tournament.running import director
-from services.poker.tournament.running.facts import CameBack, HandEnded, HandVoided, Paid, WentAway
+from services.poker.tournament.running.facts import CameBack, HandEnded, HandVoided, Paid, Rebought, WentAway
 from services.poker.tournament.running.orders import (
     BreakBegins,
     BreakEnds,
@@ -240,6 +240,8 @@ def test_a_void_hand_is_played_again_with_the_same_button_and_level() -> None:
     assert course.state.level == 2
     with pytest.raises(ValueError, match="plays no hand"):
         course.tell(HandEnded(1, void.number, {1: 500, 2: 2000, 3: 900}, {}))
+    with pytest.raises(ValueError, match="plays no hand"):
+        course.tell(HandVoided(1, void.number))
 
 
 @pytest.mark.rule("810/2015:31")
@@ -249,6 +251,34 @@ def test_a_hand_neither_makes_nor_takes_chips() -> None:
 
     with pytest.raises(ValueError, match="moves chips"):
         course.end_hand(1, {1: 501})
+    with pytest.raises(ValueError, match="of all who were dealt in"):
+        course.tell(HandEnded(1, course.hand(1).number, {2: 2500}, {}))
+
+
+@pytest.mark.rule("810/2015:31", "810/2015:33")
+def test_chips_are_lost_to_somebody() -> None:
+    course = Course(running(rules(payouts=payouts(10_000)), {1: 500, 2: 2000}))
+    course.tell()
+
+    with pytest.raises(ValueError, match="taken the last chips of seat 1"):
+        course.end_hand(1, {1: 0, 2: 2500}, s1=())
+
+
+def test_with_fewer_than_two_players_with_chips_no_hand_is_dealt() -> None:
+    alone = TournamentTable(1, 9).sit(4, 1, 1500)
+
+    assert alone.next_positions(rules(), Draws(b"")) is None
+    # A seat that waits for a rebuy is kept, and not dealt in.
+    assert alone.sit(5, 2, 0).next_positions(rules(), Draws(b"")) is None
+    assert alone.sit(5, 2, 1).next_positions(rules(), Draws(entropy("button"))) is not None
+
+
+def test_an_entry_that_is_out_has_no_seat() -> None:
+    state = running(rules(payouts=payouts(10_000)), {1: 500, 2: 2000}, gone=1)
+
+    assert state.seat_of(2) == (state.tables[1], 2)
+    with pytest.raises(KeyError, match="Entry 3 has no seat"):
+        state.seat_of(3)
 
 
 # -- levels and breaks ------------------------------------------------------------------------------------------------
@@ -447,6 +477,27 @@ def test_t_17_then_chips_decide_and_equal_ones_tie() -> None:
     assert course.labels() == {1: "1.º", 2: "2.º–3.º", 3: "2.º–3.º", 4: "4.º"}
     assert course.paid() == {1: 2500, 2: 1250, 3: 1250}
     assert course.state.pool_cents == 0
+
+
+@pytest.mark.rule("810/2015:52", "810/2015:23", "810/2015:44")
+def test_when_the_time_is_up_nobody_is_waited_for_any_more() -> None:
+    chosen = {"rebuys_max": 1, "rebuy_price": PRICE, "rebuy_chips": 1500, "rebuy_until_level": 2}
+    made = rules(PRICE, payouts=payouts(10_000), levels=LEVELS, timed_minutes=30, **chosen)
+    course = Course(running(made, {1: 500, 2: 2000, 3: 2000}))
+    # The second level ends at the same moment as the time, so that a rebuy is possible up to it.
+    course.tell(at_ms=course.state.started_at_ms + 1_499_000)
+    course.with_rules(timed_minutes=25)
+    course.end_hand(1, {1: 0, 2: 2500})
+    assert set(course.state.awaited) == {1}
+
+    course.tell(at_ms=course.state.started_at_ms + 1_500_000)
+
+    assert course.all(LastLapBegins)
+    assert [order.entry for order in course.all(Eliminate)] == [1]
+    assert not course.state.awaited
+    # What was paid in the meantime goes back.
+    course.tell(Rebought("p1"))
+    assert course.paid()[1] == 1100
 
 
 @pytest.mark.rule("810/2015:52")

@@ -10,7 +10,8 @@ from feltro.wallet.v1 import session_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_pb2
 from services.kit.table.configuration.rules_template import ENGLISH, PORTUGUESE
 from services.kit.table.refusals import TableRefused
-from services.roulette.rules.text import render, template
+from services.roulette.game import RouletteGame
+from services.roulette.rules.text import template
 from tests.engine.rules_text import assert_no_placeholder, assert_same_conditions_and_values, assert_same_content
 
 AMERICAN_37, AMERICAN_38, FRENCH = (
@@ -99,7 +100,8 @@ def rules_page(
     complete = types_pb2.TableConfiguration()
     complete.CopyFrom(configuration or table_configuration())
     complete.regulation = "807/2015" if rules.wheel == FRENCH else "804/2015"
-    return render(complete, rules, language)
+    complete.rules.Pack(rules)
+    return RouletteGame().rules_text(complete, language)
 
 
 def specific_rules(
