@@ -1,4 +1,4 @@
-"""The facts of a transaction: messages of transfers are limited in size, and every fact goes on in the trace of its call."""
+"""The facts of a transaction: messages of transfers are limited in size, and a balance keeps the trace of its call."""
 
 from __future__ import annotations
 
