@@ -1,4 +1,4 @@
-"""A round is settled with what the wallet has paid: where that is not what the rules say, nothing is journalled (G12)."""
+"""A round is settled with what the wallet has paid: where that is not what the rules say, nothing is journalled."""
 
 from __future__ import annotations
 
