@@ -37,8 +37,10 @@ from services.kit.table.wallet.table_wallet import (
     TableWallet,
     retry_until_answered,
 )
+from services.kit.telemetry import trace
 from services.wallet.server.wallet_service import STAKE_DETAIL_BYTES_LIMIT
 from stack.issuer import DevelopmentIssuer
+from tests.kit.recorded_spans import linked_traces, recorded_spans, trace_of
 from tests.simulation.environment.world import World
 
 ROUND = wallet_pb2.GetRoundRequest(round_id="r")
@@ -301,3 +303,25 @@ async def test_g3_a_batch_without_an_answer_is_repeated_as_it_was(
         assert len(await placing) == 1_000
     assert service.orders[0] != service.orders[1] == service.orders[2]
     assert len({request_id for call in service.orders for request_id in call}) == 1_000
+
+
+# -- traces ------------------------------------------------------------------------------------------------------------
+
+
+async def test_stakes_travel_in_the_trace_of_their_only_call_and_linked_to_each_of_several(
+    wallet: GrpcWallet, service: FakeWalletService
+) -> None:
+    def order(number: int) -> tuple[int, wallet_pb2.StakeOrder]:
+        with trace.start_span("a bet") as bet:
+            made = wallet_pb2.StakeOrder(request_id=str(number), traceparent=trace.traceparent())
+        return bet.get_span_context().trace_id, made
+
+    with recorded_spans() as spans:
+        (first, alone), *others = [order(number) for number in range(3)]
+        await wallet.place_stakes(wallet_pb2.PlaceStakesRequest(orders=[alone]))
+        await wallet.place_stakes(wallet_pb2.PlaceStakesRequest(orders=[each for _, each in others]))
+        of_one, of_two = spans.named("place stakes")
+    assert service.orders == [["0"], ["1", "2"]]
+    assert trace_of(of_one) == first
+    assert linked_traces(of_two) == {trace_id for trace_id, _ in others}
+    assert [dict(span.attributes or {}) for span in (of_one, of_two)] == [{"feltro.stakes": 1}, {"feltro.stakes": 2}]
