@@ -38,7 +38,7 @@ def recorded_spans() -> Iterator[RecordedSpans]:
 def trace_of(span: ReadableSpan) -> int:
     """Returns the id of a span's trace."""
     assert span.context is not None
-    return span.context.trace_id
+    return int(span.context.trace_id)
 
 
 def linked_traces(span: ReadableSpan) -> set[int]:

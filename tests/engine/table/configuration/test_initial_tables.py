@@ -10,6 +10,7 @@ import pytest
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.kit.table.configuration import initial_tables
 from services.kit.table.configuration.initial_tables import InvalidInitialTables
+from services.kit.table.configuration.versions import InitialTable
 
 TABLE: dict[str, object] = {
     "table_id": "roulette-1",
@@ -18,7 +19,7 @@ TABLE: dict[str, object] = {
 }
 
 
-def read(tmp_path: Path, text: str) -> list[initial_tables.InitialTable]:
+def read(tmp_path: Path, text: str) -> list[InitialTable]:
     path = tmp_path / "tables.json"
     path.write_text(text)
     return initial_tables.read(path)

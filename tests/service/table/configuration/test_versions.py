@@ -12,7 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from services.kit.table.configuration.versions import PLATFORM, STAKE_LIMIT_CENTS, Configurations, InitialTable
+from services.kit.round_limits import STAKE_LIMIT_CENTS
+from services.kit.table.configuration.versions import PLATFORM, Configurations, InitialTable
 from services.kit.table.game import Rules
 from services.kit.table.journal.history import RoundHistory
 from services.kit.table.journal.postgres import PostgresJournal
@@ -216,8 +217,8 @@ class RichGame(EvenSeatsGame):
     """A game whose players may stake one cent more than the wallet takes of one stake."""
 
     def rules(self, configuration: types_pb2.TableConfiguration) -> Rules[Any, Any]:
-        rules: Any = super().rules(configuration)
-        rules.largest_stake_cents = STAKE_LIMIT_CENTS + 1
+        rules = super().rules(configuration)
+        setattr(rules, "largest_stake_cents", STAKE_LIMIT_CENTS + 1)  # noqa: B010 - of rules that tests made up
         return rules
 
 
