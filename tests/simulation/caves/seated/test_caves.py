@@ -84,7 +84,7 @@ def test_g3_a_buy_in_that_is_repeated_after_leaving_gets_its_first_answer_and_mo
 def test_g9_no_hand_begins_before_the_wallet_knows_the_rules_and_nobody_loses_anything() -> None:
     async def script(scenario: PokerScenario) -> None:
         ana, rui = await scenario.seat_players("ana", "rui")
-        actor = await actor_of(ana, rui)
+        actor, table = await actor_of(ana, rui), scenario.table()
         changed = types_pb2.TableConfiguration()
         changed.CopyFrom(scenario.configuration)
         changed.result_shown_ms += 1
@@ -97,6 +97,7 @@ def test_g9_no_hand_begins_before_the_wallet_knows_the_rules_and_nobody_loses_an
         assert not any(each.drawn for name, each in scenario.world.journal.rounds.items() if name != FIRST)
         scenario.restore_network()
         await actor_of(ana, rui)
+        assert scenario.table() is table, "it went on by itself"
         assert [scenario.cave_cents(name) for name in ("ana", "rui")] == caves
         assert sum(caves) == 2 * CAVE_CENTS
 
