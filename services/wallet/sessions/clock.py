@@ -56,7 +56,7 @@ class SessionClock:
     async def advance(self, connection: AsyncConnection, by: timedelta) -> timedelta:
         """Advances an advanceable clock; once the transaction is committed, pass the result to `set_ahead`."""
         if not self.advanceable:
-            raise ValueError("a real session clock cannot be advanced")
+            raise AssertionError("a real session clock is advanced")
         values = {"by_us": by // _MICROSECOND, "limit_us": AHEAD_LIMIT // _MICROSECOND}
         ahead_us = (await connection.execute(_ADVANCE, values)).scalar_one_or_none()
         if ahead_us is None:

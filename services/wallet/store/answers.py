@@ -26,7 +26,7 @@ class StoredRefusal(StatusRefused):
         self._status = Status.FromString(answer)
         stored = refused_from(self._status)
         if not stored.reason:
-            raise ValueError("the stored refusal has no reason")
+            raise AssertionError("a stored refusal has no reason")
         super().__init__(stored.reason, stored.code, stored.sentence, stored.facts)
 
     def status(self) -> Status:

@@ -224,3 +224,17 @@ def test_g4_what_has_ended_is_not_paid_and_a_refused_payment_changes_nothing(
         ledger.pay(dict.fromkeys([*ledger.open_stakes, wrong], 1))
     assert (refused.value.reason, refused.value.facts["stake_id"]) == ("STAKE_UNKNOWN", wrong)
     assert repr(ledger.book) == before
+
+
+@pytest.mark.guarantee("G12")
+def test_g12_nothing_is_taken_back_from_a_round_that_was_never_opened() -> None:
+    ledger = Ledger()
+    stake_id = ledger.place(0, 100)
+    command = commands.CancelStakes(
+        "back", b"", "game", "t", 1, "game", "t.2", "10", [commands.StakeToCancel(stake_id, 0)], table_no=TABLE
+    )
+    before = repr(ledger.book)
+    with pytest.raises(WalletRefused) as refused:
+        decide(ledger.book, command, 999)
+    assert (refused.value.reason, refused.value.facts) == ("ROUND_UNKNOWN", {"round_id": "t.2"})
+    assert repr(ledger.book) == before

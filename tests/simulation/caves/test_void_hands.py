@@ -12,6 +12,7 @@ import pytest
 from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import table_pb2
 from services.kit.table.journal.entries import Ending
+from services.kit.table.live.table import PLATFORM_FAULT, RANDOMNESS_FAILED
 from services.kit.table.owned.recovery import HAND_INTERRUPTED
 from services.kit.table.owned.retries import LONGEST_RETRY_AFTER
 from tests.simulation import guarantees
@@ -19,6 +20,7 @@ from tests.simulation.caves.game import CAVE_CENTS, POKER, configuration
 from tests.simulation.caves.players import CALL, CHECK, FOLD, RAISE, PokerPlayer
 from tests.simulation.caves.scenario import PokerScenario
 from tests.simulation.caves.test_clocks import in_turn
+from tests.simulation.environment.network import Delivery
 from tests.simulation.environment.world import Unanswered, World
 from tests.simulation.scenario import STARTING_CENTS, TABLE_ID, declare_void, refusal_reason
 from tests.simulation.test_faults_at_every_step import (
@@ -175,6 +177,56 @@ def test_a_hand_whose_cards_cannot_be_read_is_void_after_that_time() -> None:
         assert [scenario.cave_cents(name) for name in ("ana", "rui")] == [CAVE_CENTS, CAVE_CENTS]
 
     PokerScenario(recovery_limit_s=LIMIT_S).run(script)
+
+
+@pytest.mark.guarantee("G1", "G9")
+def test_g9_a_hand_that_cannot_be_dealt_is_void_and_everybody_keeps_their_cave() -> None:
+    async def script(scenario: PokerScenario) -> None:
+        def fail(*_: object) -> None:
+            raise ZeroDivisionError
+
+        owner = scenario.world.open_tables(TABLE_ID, scenario.configuration)
+        await owner.owned_tables.ready.wait()
+        rules = scenario.world.catalogue.rules_in_force(TABLE_ID).rules
+        setattr(rules, "deal", fail)  # noqa: B010 - the method of this one table's rules
+        for seat, name in enumerate(("ana", "rui"), 1):
+            player = PokerPlayer(scenario.world, name, TABLE_ID)
+            scenario.world.deposit(name, STARTING_CENTS)
+            assert await player.enter(seat)
+            assert not refusal_reason(await player.buy_in(CAVE_CENTS))
+        await scenario.wait_until(lambda: FIRST in scenario.world.journal.rounds)
+        await scenario.wait_for_end(FIRST)
+        assert void_reason(scenario, FIRST) == PLATFORM_FAULT
+        assert [scenario.cave_cents(name) for name in ("ana", "rui")] == [CAVE_CENTS, CAVE_CENTS]
+        assert scenario.world.catalogue.switches == [(TABLE_ID, PLATFORM_FAULT)]
+        await asyncio.sleep(60.0)
+        assert SECOND not in scenario.world.journal.rounds
+
+    scenario = PokerScenario()
+    scenario.world.run(lambda: script(scenario))
+    (violation,) = guarantees.violations(scenario.world)
+    assert violation.endswith(f"is void without a malfunction ({PLATFORM_FAULT})")
+
+
+@pytest.mark.guarantee("G4", "G10")
+def test_g10_a_void_of_a_former_owner_is_journalled_with_its_own_reason() -> None:
+    """The source of randomness has failed, and the owner dies when the wallet knows that the hand is void."""
+
+    async def script(scenario: PokerScenario) -> None:
+        scenario.set_deliveries(VoidRound=Delivery(answer_lost=True))
+        scenario.world.randomness_fails = True
+        asked = scenario.has_asked("VoidRound")
+        await scenario.seat_players("ana", "rui")
+        await scenario.wait_until(lambda: asked() and FIRST in scenario.world.wallet.rounds)
+        former = scenario.world.current_owners[TABLE_ID]
+        former.process.kill()
+        scenario.restore_network()
+        await scenario.wait_for_next_owner(former)
+        await scenario.wait_for_end(FIRST)
+        assert void_reason(scenario, FIRST) == RANDOMNESS_FAILED
+        assert [scenario.cave_cents(name) for name in ("ana", "rui")] == [CAVE_CENTS, CAVE_CENTS]
+
+    PokerScenario().run(script)
 
 
 # -- owners that die in the middle of a void --------------------------------------------------------------------------

@@ -124,6 +124,56 @@ def test_a_hand_that_was_interrupted_for_too_long_is_void_and_played_again() -> 
     ChipScenario(Course(THREE, hands=1)).run(script)
 
 
+@pytest.mark.guarantee("G4", "G5", "G6")
+def test_g4_a_decided_hand_whose_end_was_not_written_ends_as_it_was_decided() -> None:
+    async def script(scenario: ChipScenario) -> None:
+        players = await scenario.start()
+        scenario.set_deliveries(write_ended=Delivery(request_lost=True))
+        for _ in players[1:]:
+            await (await in_turn(*players)).act(FOLD)
+        await scenario.wait_until(lambda: len(scenario.moves(FIRST)) == len(players) - 1)
+        await asyncio.sleep(1.0)
+        assert scenario.round_entries(FIRST).ended is None
+        moves = scenario.moves(FIRST)
+        scenario.restore_network()
+        await scenario.kill_owner()
+        await scenario.wait_for_end(FIRST)
+        ended = scenario.round_entries(FIRST).ended
+        assert ended is not None
+        assert (ended.ending, ended.void_reason) == (Ending.SETTLED, "")
+        assert scenario.moves(FIRST) == moves
+        await scenario.wait_until(lambda: scenario.director.reported)
+        assert [(each.what, each.number) for each in scenario.director.reported] == [("ended", 1)]
+        # Players see its end, which the former owner had told nobody.
+        assert [each.round_id for each in scenario.published("round_settled", FIRST_TABLE)] == [FIRST]
+        assert scenario.hand_ids() == [FIRST]
+
+    ChipScenario(Course(THREE, hands=1)).run(script)
+
+
+@pytest.mark.rule("806/2015:72")
+@pytest.mark.guarantee("G4", "G12")
+def test_g12_a_hand_whose_cards_stay_unreadable_is_void_after_its_time_and_played_again() -> None:
+    async def script(scenario: ChipScenario) -> None:
+        players = await scenario.start()
+        await in_turn(*players)
+        scenario.world.cut_off_rounds.add(FIRST)
+        scenario.world.declared_void_reasons.add(HAND_INTERRUPTED)
+        scenario.seal(FIRST)
+        await scenario.kill_owner()
+        await asyncio.sleep(60.0)
+        assert scenario.round_entries(FIRST).ended is None
+        await scenario.wait_until(lambda: scenario.round_entries(FIRST).ended, within_s=600.0)
+        ended = scenario.round_entries(FIRST).ended
+        assert ended is not None
+        assert (ended.ending, ended.void_reason) == (Ending.VOID, HAND_INTERRUPTED)
+        await play_on(scenario, players, SECOND)
+        await scenario.wait_until(lambda: len(scenario.director.reported) == 2)
+        assert [(each.what, each.number) for each in scenario.director.reported] == [("voided", 1), ("ended", 2)]
+
+    ChipScenario(Course(THREE, hands=1)).run(script)
+
+
 @pytest.mark.guarantee("G9", "G12")
 def test_a_table_whose_cards_cannot_be_read_waits_while_the_others_play() -> None:
     async def script(scenario: ChipScenario) -> None:

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from services.kit.refusal import Refused
+from services.kit.table.events import publisher
 from services.kit.table.journal.entries import ActedBy
 from services.wallet.model.state import StakeState
 from tests.simulation.decisions.players import DOUBLE, DRAW, INSURE, SPLIT, STAND, DecidingPlayer, Decision
@@ -26,6 +27,25 @@ STAKING = pytest.mark.parametrize(
     [(DOUBLE_ON_ELEVEN, DOUBLE, 1_000), (PAIR_OF_EIGHTS, SPLIT, 1_000), (BANK_SHOWS_AN_ACE, INSURE, 500)],
     ids=["double", "split", "insure"],
 )
+
+
+@pytest.mark.guarantee("G11", "G12")
+def test_g11_no_decision_is_taken_that_watchers_would_not_see_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many events wait for the bus that nothing new begins; the decision may be sent again, in the same turn."""
+
+    async def script(scenario: BlackjackScenario) -> None:
+        ana = await scenario.seat_one()
+        round_id = await ana.bet_and_deal(1_000)
+        _, double = await ana.prepare_decision(DOUBLE)
+        with monkeypatch.context() as patch:
+            patch.setattr(publisher, "FULL_FROM_EVENTS", -1)
+            assert refusal_reason(await double()) == "OVERLOADED"
+            assert (scenario.moves(round_id), scenario.free_cents("ana")) == ([], STARTING_CENTS - 1_000)
+        acted(await double())
+        await scenario.wait_for_end(round_id)
+        assert scenario.decision_cents(round_id) == [1_000]
+
+    BlackjackScenario(DOUBLE_ON_ELEVEN, individual=True).run(script)
 
 
 @pytest.mark.guarantee("G4", "G5", "G10")

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from feltro.roulette.v1 import roulette_pb2
+from services.kit.table.events import publisher
 from services.kit.table.journal.entries import Ending
 from services.wallet.model.state import StakeState
 from tests.simulation.environment.network import Delivery
@@ -138,6 +139,28 @@ def test_a_refused_demo_refill_stops_no_other_player() -> None:
         assert scenario.world.current_owners[TABLE_ID].process.name == "mesa#1"
 
     Scenario(demo=True).run(script)
+
+
+@pytest.mark.guarantee("G11", "G12")
+def test_g11_no_bet_is_taken_that_watchers_would_not_see_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bus is away: bets count while there is room for their events, and again when it is back."""
+    monkeypatch.setattr(publisher, "FULL_FROM_EVENTS", 3)
+
+    async def script(scenario: Scenario) -> None:
+        (ana,) = await scenario.open_table("ana")
+        round_id = await ana.wait_for_open_round()
+        scenario.set_deliveries(publish=Delivery(refused_at_once=True))
+        answers = [refusal_reason(await ana.bet(round_id, {"red": 100 + 2 * number})) for number in range(8)]
+        counted = answers.index("OVERLOADED")
+        assert counted > 2
+        assert set(answers[:counted]) == {""}
+        assert set(answers[counted:]) == {"OVERLOADED"}
+        assert len(scenario.stakes(round_id)) == counted
+        scenario.restore_network()
+        await scenario.wait_until(lambda: len(scenario.published("bets_placed")) == counted)
+        placed_stake(await ana.bet(round_id, {"black": 250}))
+
+    Scenario(window_ms=60_000).run(script)
 
 
 @pytest.mark.guarantee("G11")

@@ -119,6 +119,31 @@ def test_g9_a_table_that_cannot_be_recovered_holds_up_no_other() -> None:
 
 
 @pytest.mark.guarantee("G4", "G9")
+@pytest.mark.parametrize("away", ["VoidRound", "OpenTable", "unfinished_rounds"])
+def test_g4_rounds_end_once_when_what_their_recovery_waits_for_is_back(away: str) -> None:
+    """The wallet, or the journal: it is away for longer than one attempt waits, and nobody has to do anything."""
+
+    async def script(scenario: Scenario) -> None:
+        (ana,) = await scenario.open_table("ana")
+        round_id = await ana.wait_for_open_round()
+        placed_stake(await ana.bet(round_id, {"red": 500}))
+        owner = await next_owner(scenario)
+        scenario.set_deliveries(**{away: Delivery(refused_at_once=True)})
+        await asyncio.sleep(3 * FAULTS_TOLERATED_S)
+        assert scenario.round_entries(round_id).ended is None
+        scenario.restore_network()
+        await scenario.wait_for_end(round_id)
+        ended = scenario.round_entries(round_id).ended
+        assert ended is not None
+        assert (ended.ending, ended.void_reason) == (Ending.VOID, OWNER_LOST)
+        assert scenario.stakes(round_id) == [(500, StakeState.RETURNED)]
+        assert await ana.wait_for_open_round() != round_id
+        assert scenario.world.current_owners[TABLE_ID] is owner
+
+    Scenario(individual=True).run(script)
+
+
+@pytest.mark.guarantee("G4", "G9")
 @pytest.mark.parametrize("under_way", ["arrives", "lost", "late"])
 def test_g4_an_owner_killed_while_it_recovers_leaves_every_round_to_end_once(under_way: str) -> None:
     """At any step of the recovery of several tables, of which some had an outcome."""

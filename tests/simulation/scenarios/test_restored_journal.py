@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from services.kit.table.banked.settlement import OWNER_LOST
 from services.kit.table.journal.entries import Ending
 from services.wallet.model.state import RoundState, StakeState
 from tests.simulation.environment.journal import JournalBackup
@@ -124,6 +125,26 @@ def test_g4_a_table_plays_on_after_its_journal_was_restored(made: str, owners_si
                 assert await play_round(scenario, ana) not in before
             assert world.journal.rounds.keys() >= backup.rounds.keys()
             assert all(entries.ended for entries in list(world.journal.rounds.values())[:-1])
+
+    Scenario(individual=individual).run(script)
+
+
+@pytest.mark.guarantee("G4", "G9")
+@pytest.mark.parametrize("individual", [False, True])
+def test_g4_an_open_round_that_the_journal_has_lost_is_void_and_its_stakes_go_back(*, individual: bool) -> None:
+    async def script(scenario: Scenario) -> None:
+        (ana,) = await scenario.open_table("ana")
+        before = await play_round(scenario, ana)
+        backup = scenario.world.journal.backup()
+        free_cents = scenario.free_cents("ana")
+        round_id = await ana.wait_for_open_round()
+        placed_stake(await ana.bet(round_id, {"red": 500}))
+        scenario.world.current_owners[TABLE_ID].process.kill()
+        scenario.world.restore_journal(backup)
+        assert await ana.wait_for_open_round() not in {before, round_id}
+        assert scenario.stakes(round_id) == [(500, StakeState.RETURNED)]
+        assert scenario.world.wallet.rounds[round_id].void_reason == OWNER_LOST
+        assert scenario.free_cents("ana") == free_cents
 
     Scenario(individual=individual).run(script)
 

@@ -1,4 +1,4 @@
-"""Rules and switches that change during a round, and a source of randomness that fails."""
+"""Rules and switches that change during a round, and a source of randomness or rules that fail."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from feltro.roulette.v1 import roulette_pb2
 from feltro.table.v1 import types_pb2
 from services.kit.table.journal.entries import Ending
 from services.kit.table.live.closing import NO_BETS_LEFT
-from services.kit.table.live.table import RANDOMNESS_FAILED
+from services.kit.table.live.table import PLATFORM_FAULT, RANDOMNESS_FAILED
 from services.wallet.model.state import StakeState
+from tests.simulation import guarantees
 from tests.simulation.scenario import (
     STARTING_CENTS,
     TABLE_ID,
@@ -97,6 +98,36 @@ def test_a_failed_draw_voids_the_round_and_switches_the_game_off(regulation: str
         assert len(scenario.published("round_opened")) == 1
 
     Scenario(regulation=regulation).run(script)
+
+
+@pytest.mark.guarantee("G4", "G9")
+@pytest.mark.rule("GLI-19 A.6.4")
+def test_g9_a_round_whose_draw_is_a_fault_of_ours_is_void_and_closes_its_own_table_alone() -> None:
+    async def script(scenario: Scenario) -> None:
+        (ana,) = await scenario.open_table("ana")
+        round_id = await ana.wait_for_open_round()
+        placed_stake(await ana.bet(round_id, {"red": 500}))
+
+        def fail(*_: object) -> None:
+            raise ZeroDivisionError
+
+        rules = scenario.world.catalogue.rules_in_force(TABLE_ID).rules
+        setattr(rules, "deal", fail)  # noqa: B010 - the method of this one table's rules
+        await scenario.wait_for_end(round_id)
+        ended = scenario.round_entries(round_id).ended
+        assert ended is not None
+        assert (ended.ending, ended.void_reason) == (Ending.VOID, PLATFORM_FAULT)
+        assert scenario.stakes(round_id) == [(500, StakeState.RETURNED)]
+        assert scenario.free_cents("ana") == STARTING_CENTS
+        assert scenario.round_entries(round_id).drawn is None
+        assert scenario.world.catalogue.switches == [(TABLE_ID, PLATFORM_FAULT)]
+        await asyncio.sleep(60.0)
+        assert len(scenario.published("round_opened")) == 1
+
+    scenario = Scenario()
+    scenario.world.run(lambda: script(scenario))
+    (violation,) = guarantees.violations(scenario.world)
+    assert violation.endswith(f"is void without a malfunction ({PLATFORM_FAULT})")
 
 
 @pytest.mark.rule("GLI-19 2.8.2")

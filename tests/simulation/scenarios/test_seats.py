@@ -7,10 +7,12 @@ import asyncio
 import pytest
 
 from feltro.table.v1 import table_pb2
+from services.kit.refusal import Refused
 from services.kit.table.journal.entries import DrawTrigger, Ending
 from services.kit.table.owned.owned_tables import RECONCILE_EVERY_S
 from tests.simulation.environment.network import Delivery
-from tests.simulation.scenario import TABLE_ID, Scenario, placed_stake
+from tests.simulation.environment.players import Player
+from tests.simulation.scenario import STARTING_CENTS, TABLE_ID, Scenario, placed_stake, refusal_reason
 
 # Until a missed report is made up for.
 RECONCILED_WITHIN_S = RECONCILE_EVERY_S + 1.0
@@ -32,6 +34,28 @@ def test_a_player_who_left_during_a_takeover_has_no_seat() -> None:
         assert snapshot.seated == 1
 
     Scenario().run(script)
+
+
+def test_a_seat_beyond_the_table_and_a_wallet_that_is_silent_seat_nobody() -> None:
+    async def script(scenario: Scenario) -> None:
+        await scenario.open_table("ana")
+        rui = Player(scenario.world, "rui", TABLE_ID)
+        scenario.world.deposit("rui", STARTING_CENTS)
+        refused = await rui.send_enter(21)
+        assert isinstance(refused, Refused)
+        assert (refused.reason, refused.facts) == ("INVALID", {"field": "seat"})
+        rui.timeout_s = 120.0
+        scenario.set_deliveries(StartSession=Delivery(refused_at_once=True))
+        assert refusal_reason(await rui.send_enter(20)) == "UNAVAILABLE"
+        scenario.restore_network()
+        # The seat that was asked for is not kept for anybody.
+        eva = Player(scenario.world, "eva", TABLE_ID)
+        scenario.world.deposit("eva", STARTING_CENTS)
+        assert await eva.enter(20)
+        assert refusal_reason(await rui.send_enter(20)) == "SEAT_TAKEN"
+        assert await rui.enter()
+
+    Scenario(seats=20).run(script)
 
 
 def test_a_repeated_enter_after_leaving_seats_nobody() -> None:

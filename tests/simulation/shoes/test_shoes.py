@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -260,6 +261,25 @@ def test_g12_a_shoe_does_not_go_on_from_decisions_that_are_lost() -> None:
         assert scenario.is_settled(round_id)
         after = await play(scenario, ana)
         assert position(scenario, after) == (after, 0)
+
+    BlackjackScenario(SHOE, individual=True, cut_card=150).run(script)
+
+
+@pytest.mark.guarantee("G6", "G7", "G12")
+def test_g12_a_shoe_whose_last_decision_cannot_be_read_does_not_go_on() -> None:
+    async def script(scenario: BlackjackScenario) -> None:
+        ana = await scenario.seat_one()
+        first = await play(scenario, ana)
+        entries = scenario.round_entries(first)
+        made = entries.moves
+        entries.moves = [*made[:-1], replace(made[-1], move=b"\xff")]
+        await scenario.kill_owner()
+        await ana.wait_for_open_round()
+        entries.moves = made
+        second = await play(scenario, ana)
+        assert position(scenario, second) == (second, 0)
+        # The check of all runs knows of no decision that could not be read.
+        scenario.world.rounds_lost.add(first)
 
     BlackjackScenario(SHOE, individual=True, cut_card=150).run(script)
 

@@ -198,11 +198,6 @@ class LiveTable(Generic[Bets, Outcome]):
         return round_id_of(self.table_id, self._number + 1)
 
     @property
-    def next_round_opens_at(self) -> datetime | None:
-        """When the next round opens at the earliest, while a result is shown."""
-        return self._next_round_opens_at
-
-    @property
     def round(self) -> Round[Bets, Outcome] | None:
         """The round under way."""
         return self._round

@@ -74,9 +74,6 @@ class TableRegistry(Generic[Bets, Outcome]):
         for owned_tables in self._owned.values():
             owned_tables.wake()
 
-    def live_tables(self) -> list[LiveTable[Bets, Outcome]]:
-        return [table for owned_tables in self._owned.values() for table in owned_tables.tables().values()]
-
     def seated_counts(self) -> dict[str, int]:
         """Returns how many players sit at the tables of each placement of this process."""
         return {placement_id: owned_tables.seated_count for placement_id, owned_tables in self._owned.items()}

@@ -47,10 +47,6 @@ class UnreadableRounds:
             return waiting.declared_reason
         return CARDS_UNREADABLE if now - waiting.since >= READABLE_WITHIN else None
 
-    def readable_until(self, round_id: str) -> datetime:
-        """Returns until when a round waits."""
-        return self._waiting[round_id].since + READABLE_WITHIN
-
     def declare_void(self, round_id: str, reason: str) -> asyncio.Event | None:
         """Notes that an operator wants a round void, and returns what is set when it has ended; None if it is read."""
         waiting = self._waiting.get(round_id)

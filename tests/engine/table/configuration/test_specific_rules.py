@@ -245,6 +245,15 @@ def test_nobody_is_invited_to_leave_a_tournament() -> None:
     assert refused == violated("inactivity", "absent", "810/2015:27")
 
 
+@pytest.mark.rule("810/2015:34")
+def test_a_tournament_that_players_may_have_registered_for_never_changes() -> None:
+    tournament = configuration(regulation="810/2015", play=wallet_types.PLAY_TOURNAMENT, betting_window_ms=0)
+    for changed in (tournament, configuration(regulation="810/2015")):
+        with pytest.raises(TableRefused) as refused:
+            verify("t1", changed, WHEEL, approval_reference="SRIJ 2026/17", existing=tournament)
+        assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "configuration"})
+
+
 def test_platform_inactivity_limits_are_not_negative() -> None:
     for field in ("warn_after_seconds", "rebuy_grace_seconds"):
         assert refusal(inactivity=policy(field, -1)) == invalid(f"inactivity.{field}")

@@ -8,11 +8,14 @@ from dataclasses import replace
 import pytest
 
 from feltro.table.v1 import table_pb2, types_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
+from feltro.wallet.v1 import wallet_pb2
 from services.kit.randomness.tape import TapeExhausted
 from services.kit.table.journal.entries import Drawn, Ended, Ending, JournalStake, Moved, Paid
 from services.kit.table.journal.history import RoundRecord
 from services.kit.table.journal.replay import pages
 from services.kit.table.journal.replay.computation import RoundReplay
+from services.kit.table.journal.replay.hands import MovedInLedger
 from tests.card_guess import ACE, KING, GuessRound, messages, move
 from tests.card_guess_records import RULES, deal, entropy_where, ledger_round, recorded_round
 
@@ -222,6 +225,97 @@ def test_g10_a_ledger_that_says_otherwise_is_named(record: RoundRecord) -> None:
     ledger = ledger_round(record)
     del ledger.stakes[-1]
     assert "stake guess.1:1.raise: not in the ledger" in replay(record, ledger=ledger).differences
+    ledger = ledger_round(record)
+    ledger.stakes[0].placed_cents += 1
+    assert list(replay(record, ledger=ledger).differences) == [
+        "stake guess.1:1: 200 in the journal, another in the ledger"
+    ]
+    ledger = ledger_round(record)
+    ledger.stakes[0].detail = ledger.stakes[1].detail
+    assert list(replay(record, ledger=ledger).differences) == [
+        "stake guess.1:1: other bets in the journal than in the ledger"
+    ]
+    assert "the ledger does not know the round" in replay(record, ledger=None).differences
+
+
+@pytest.mark.guarantee("G10")
+def test_g10_entropy_that_nobody_can_read_explains_nothing(record: RoundRecord) -> None:
+    sealed = replace(record, drawn=replace(drawn_of(record), sealed_with="2026-11"))
+    answer = replay(sealed)
+    assert "the entropy cannot be read: key 2026-11 is missing or wrong" in answer.differences
+    assert answer.entropy == b""
+    # Before its end the entropy of a round is sealed, as it has to be.
+    assert list(replay(replace(_decided_so_far(sealed, 2), drawn=sealed.drawn)).differences) == []
+
+
+# -- hands: their money is in caves, or they are played for chips ------------------------------------------------------
+
+
+def moved_by(record: RoundRecord) -> MovedInLedger:
+    """Returns what an honest ledger has moved if the round was a hand between players."""
+    payouts = record.payouts
+    by_account: dict[str, int] = {}
+    for stake in record.stakes:
+        moved = payouts[stake.stake_id] - stake.amount_cents
+        by_account[stake.account_id] = by_account.get(stake.account_id, 0) + moved
+    return MovedInLedger(by_account, -sum(by_account.values()))
+
+
+@pytest.fixture
+def hand() -> RoundRecord:
+    """A round in which every player has one stake, as every hand is."""
+    return recorded_round(ENTROPY, BETS, [(2, "decline"), (1, "decline"), (1, "lower"), (2, "give_up")])
+
+
+def hand_differences(record: RoundRecord, moved: MovedInLedger) -> list[str]:
+    ledger = wallet_pb2.Round(
+        round_id=record.opened.round_id,
+        state=wallet_types.ROUND_STATE_OPEN if record.ended is None else wallet_types.ROUND_STATE_SETTLED,
+    )
+    configuration = types_pb2.TableConfiguration(play=wallet_types.PLAY_POKER)
+    version = types_pb2.ConfigurationVersion(configuration=configuration)
+    return list(RoundReplay(record, version, RULES, ledger, moved).compute().differences)
+
+
+@pytest.mark.guarantee("G10")
+def test_g10_a_hand_that_has_moved_other_money_in_the_ledger_is_named(hand: RoundRecord) -> None:
+    honest = moved_by(hand)
+    assert any(honest.by_account.values())
+    account_id, cents = next(iter(honest.by_account.items()))
+    commission = honest.others_cents
+
+    def moved(others_cents: int = commission, **changed: int) -> MovedInLedger:
+        return MovedInLedger({**honest.by_account, **changed}, others_cents)
+
+    stakes_elsewhere = [each for each in hand_differences(hand, honest) if "cave" in each or "commission" in each]
+    assert stakes_elsewhere == []
+    for altered, sentence in (
+        (moved(**{account_id: cents + 1}), f"the cave of {account_id}: {cents} computed, {cents + 1} moved"),
+        (moved(stranger=5), "the cave of stranger: 0 computed, 5 moved in the ledger"),
+        (moved(commission + 1), f"commission: {commission} computed, {commission + 1} moved in the ledger"),
+    ):
+        found = hand_differences(hand, altered)
+        assert any(sentence in each for each in found), found
+
+
+@pytest.mark.guarantee("G10")
+def test_g10_a_hand_that_has_not_ended_may_have_moved_nothing_yet(hand: RoundRecord) -> None:
+    under_way = _decided_so_far(hand, 2)
+    assert hand_differences(under_way, MovedInLedger({})) == []
+    assert hand_differences(under_way, moved_by(hand)) == []
+
+
+@pytest.mark.guarantee("G1", "G10")
+def test_g10_a_hand_for_chips_that_the_ledger_knows_is_named(hand: RoundRecord) -> None:
+    configuration = types_pb2.TableConfiguration(play=wallet_types.PLAY_TOURNAMENT)
+    version = types_pb2.ConfigurationVersion(configuration=configuration)
+
+    def found(ledger: wallet_pb2.Round | None) -> list[str]:
+        answer = RoundReplay(hand, version, RULES, ledger, None).compute()
+        return [each for each in answer.differences if "ledger" in each]
+
+    assert found(None) == []
+    assert "the ledger knows the round, although it was played for chips" in found(ledger_round(hand))
 
 
 def _decided_so_far(record: RoundRecord, count: int) -> RoundRecord:

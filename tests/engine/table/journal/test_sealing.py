@@ -48,6 +48,13 @@ def test_g7_a_sealed_draw_holds_nothing_of_its_entropy() -> None:
     assert "k" * 8 not in repr(EntropyKey("1", b"k" * KEY_BYTES))
 
 
+@pytest.mark.guarantee("G12")
+def test_g12_a_file_that_cannot_be_read_is_no_file_without_keys(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(ValueError, match="cannot be read: "):
+            EntropyKeys.read(path)
+
+
 @pytest.mark.guarantee("G3")
 def test_g3_a_draw_that_is_written_again_is_the_same_entry() -> None:
     assert KEYS.seal(ROUND) == KEYS.seal(ROUND)

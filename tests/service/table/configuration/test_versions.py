@@ -11,7 +11,10 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from feltro.table.v1 import types_pb2
+from feltro.wallet.v1 import types_pb2 as wallet_types
+from services.kit.round_limits import STAKE_LIMIT_CENTS
 from services.kit.table.configuration.versions import PLATFORM, Configurations, InitialTable
+from services.kit.table.game import Rules
 from services.kit.table.journal.history import RoundHistory
 from services.kit.table.journal.postgres import PostgresJournal
 from services.kit.table.journal.rows.entry_rows import JournalContradiction
@@ -210,6 +213,23 @@ async def test_rules_refused_by_kit_or_game_are_not_stored(configurations: Confi
     assert len(await configurations.versions("t1")) == 1
 
 
+class RichGame(EvenSeatsGame):
+    """A game whose players may stake one cent more than the wallet takes of one stake."""
+
+    def rules(self, configuration: types_pb2.TableConfiguration) -> Rules[Any, Any]:
+        rules = super().rules(configuration)
+        setattr(rules, "largest_stake_cents", STAKE_LIMIT_CENTS + 1)  # noqa: B010 - of rules that tests made up
+        return rules
+
+
+@pytest.mark.guarantee("G12")
+async def test_g12_rules_that_tables_could_not_play_are_not_stored(configurations: Configurations) -> None:
+    poker = configuration(regulation="806/2015", play=wallet_types.PLAY_POKER)
+    assert await refusal(configurations, configuration=poker) == {"reason": "INVALID", "field": "configuration.play"}
+    assert await refusal(configurations, game=RichGame()) == {"reason": "INVALID", "field": "configuration.rules"}
+    assert await configurations.versions("t1") == []
+
+
 @pytest.mark.guarantee("G3")
 async def test_g3_repeated_rules_are_stored_once(configurations: Configurations, clock: ManualClock) -> None:
     first = await entered(configurations, "1", effective_at=NOON)
@@ -249,6 +269,21 @@ async def test_initial_tables_never_replace_stored_rules(configurations: Configu
     assert await configurations.add_initial_tables(tables, GAME, register_anything) == []
     assert seats(await configurations.all_in_force(clock.now())) == [("a", 1, 10), ("b", 1, 20)]
     assert [version.entered_by for version in await configurations.versions("a")] == [PLATFORM]
+
+
+async def test_an_initial_table_whose_id_another_game_has_is_left_out_and_the_others_are_not(
+    configurations: Configurations, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def register(table_id: str, _: types_pb2.TableConfiguration, __: int) -> None:
+        if table_id == "b":
+            raise TableRefused("TABLE_TAKEN", "A table of the game poker has this id.", table_id="b", game="poker")
+
+    tables = [InitialTable(table_id, configuration(), "SRIJ 2026/1") for table_id in ("a", "b", "c")]
+    assert seats(await configurations.add_initial_tables(tables, GAME, register)) == [("a", 1, 10), ("c", 1, 10)]
+    assert await configurations.versions("b") == []
+    assert "a table of the deployment is left out" in caplog.text
+    # It is entered as soon as its id is free.
+    assert seats(await configurations.add_initial_tables(tables, GAME, register_anything)) == [("b", 1, 10)]
 
 
 async def test_replicas_that_start_together_store_one_initial_version(engine: AsyncEngine, clock: ManualClock) -> None:

@@ -17,6 +17,8 @@ from feltro.table.v1 import events_pb2, types_pb2
 from services.kit.bus.subjects import EVENTS_STREAM, table_subject
 from services.kit.table.events import publisher as event_publisher
 from services.kit.table.events.publisher import EventStream
+from services.kit.telemetry import trace
+from tests.kit.recorded_spans import linked_traces, recorded_spans, trace_of
 from tests.processes.bus import connect_bus, stream_config
 from tests.service.table.events.published import GAME, expect_no_gap, flush, published_messages, seat_taken
 from tests.service.table.stoppable_nats import StoppableNats
@@ -398,3 +400,39 @@ async def test_a_failed_publisher_stops_and_blocks_nobody(
     assert publisher.stopped
     assert "the publisher of a table has failed" in caplog.text
     await publisher.close()
+
+
+async def test_events_leave_in_the_trace_of_their_only_cause_and_linked_to_each_of_several(
+    bus: Nats, table_id: str
+) -> None:
+    publisher = await EventStream(bus, GAME).open_publisher(table_id, 0)
+    causes: list[int] = []
+
+    def publish(*seats: int) -> None:
+        with trace.start_span("a call") as call:
+            publisher.publish(*(seat_taken(seat) for seat in seats))
+        causes.append(call.get_span_context().trace_id)
+
+    with recorded_spans() as spans:
+        publish(1, 2)
+        await flush(publisher)
+        publish(3)
+        publish(4)
+        await flush(publisher)
+        # Of the clock: nobody's call has caused it.
+        publisher.publish(seat_taken(5))
+        await flush(publisher)
+        of_one, of_two = spans.named("publish events")
+    await publisher.close()
+    assert trace_of(of_one) == causes[0]
+    assert linked_traces(of_two) == set(causes[1:])
+    assert [dict(span.attributes or {}) for span in (of_one, of_two)] == [
+        {"feltro.table_id": table_id, "feltro.events": 2}
+    ] * 2
+    # Who receives the events goes on in that trace.
+    stream = bus.jetstream(timeout=TIMEOUT_S)
+    last = await stream.get_last_msg(EVENTS_STREAM, table_subject(GAME, table_id))
+    assert trace.HEADER not in (last.headers or {})
+    assert last.seq is not None
+    before = await stream.get_msg(EVENTS_STREAM, last.seq - 1)
+    assert int((before.headers or {})[trace.HEADER].split("-")[1], 16) == trace_of(of_two)

@@ -359,6 +359,26 @@ async def test_leases_of_an_earlier_process_with_the_same_id_are_claimed_again(
     assert groups.run_twice == []
 
 
+@pytest.mark.guarantee("G8")
+async def test_g8_a_placement_that_another_replica_has_taken_is_given_up(nats_url: str, stack: AsyncExitStack) -> None:
+    """As after a pause in which the others believed this replica dead."""
+    groups = Groups(2)
+    member = await join(stack, nats_url, groups, "one")
+    await until(groups.all_run)
+    operator = await connect_bus(nats_url)
+    stack.push_async_callback(operator.close)
+    leases = Bucket(operator, subjects.LEASES_BUCKET, lambda: None)
+    taken, kept = sorted(groups.placement_ids)
+    lease = Lease(placement_id=taken, game=groups.game, replica_id="other", address="other:443", epoch=1_000)
+    await leases.put(f"{groups.game}.{taken}", lease.SerializeToString())
+    await until(lambda: groups.lost == [taken])
+    assert member.placement.owns(kept)
+    # The other one is not there any more: as soon as that is certain, the placement is opened again.
+    await until(groups.all_run)
+    assert (groups.opened["one"], groups.run_twice, groups.lost) == (3, [], [taken])
+    assert not member.stopped
+
+
 # What is no lease of a placement: no message, an empty one, one of another placement or game, one of nobody.
 UNREADABLE = (
     b"\xff\xfe not a message",

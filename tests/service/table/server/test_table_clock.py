@@ -20,6 +20,7 @@ from services.kit.bus.subjects import TABLE_CLOCKS_BUCKET
 from services.kit.settings import WrongSettings, load
 from services.kit.table.configuration.platform_switch import STATE_UNKNOWN
 from services.kit.table.refusals import TableRefused
+from services.kit.table.server import table_clock
 from services.kit.table.server.settings import TableClockKind
 from services.kit.table.server.table_clock import AHEAD_LIMIT, TableClock
 from services.roulette.settings import RouletteSettings
@@ -98,6 +99,33 @@ async def test_a_replica_that_starts_later_begins_with_the_time_of_the_others(bu
         await first.advance(timedelta(hours=1))
     later = await loaded_clock(bus, game, TableClockKind.ADVANCEABLE)
     assert later.now() == T0 + timedelta(hours=1)
+
+
+async def test_a_replica_that_starts_without_a_bus_waits_for_the_time_of_the_others(
+    own_nats: StoppableNats, game: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_clock, "RETRY_DELAY_S", 0.01)
+    bus = await connect_bus(own_nats.url)
+    async with replica_clock(bus, game) as first:
+        await first.advance(timedelta(hours=1))
+    own_nats.stop()
+    later = TableClock(FixedClock(), bus, game, TableClockKind.ADVANCEABLE, SETTING)
+    loading = asyncio.create_task(later.load(asyncio.Event()))
+    async with asyncio.timeout(TIMEOUT_S):
+        while bus.is_connected:
+            await asyncio.sleep(0.01)
+    assert not loading.done()
+    own_nats.start()
+    async with asyncio.timeout(TIMEOUT_S):
+        await loading
+    assert later.now() == T0 + timedelta(hours=1)
+    # A process that is to stop waits for nothing.
+    stopped = asyncio.Event()
+    stopped.set()
+    own_nats.stop()
+    async with asyncio.timeout(TIMEOUT_S):
+        await TableClock(FixedClock(), bus, game, TableClockKind.ADVANCEABLE, SETTING).load(stopped)
+    await bus.close()
 
 
 async def test_the_clocks_of_two_games_are_two(bus: Nats, game: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import types_pb2 as wallet_types
+from services.kit.refusal import Refused
 from services.kit.table.refusals import TableRefused
 from services.kit.table.wallet.client import Wallet
 from services.kit.table.wallet.registration import TableRegistrar
@@ -34,3 +35,22 @@ async def test_another_kind_of_table_is_named_by_its_path_in_the_operators_reque
     with pytest.raises(TableRefused) as refused:
         await TableRegistrar(cast("Wallet", wallet)).register("t1", CONFIGURATION, 0)
     assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": f"configuration.{field}"})
+
+
+async def refusal_of(refusal: refusals.WalletRefused) -> Refused:
+    wallet = RefusingWallet(refusal)
+    with pytest.raises(Refused) as refused:
+        await TableRegistrar(cast("Wallet", wallet)).register("t1", CONFIGURATION, 5_000)
+    return refused.value
+
+
+async def test_an_operator_is_told_which_game_has_the_id() -> None:
+    refused = await refusal_of(refusals.wrong_game("roulette", ("t1", "poker")))
+    assert isinstance(refused, TableRefused)
+    assert (refused.reason, refused.facts) == ("TABLE_TAKEN", {"table_id": "t1", "game": "poker"})
+    assert "the game poker has this id" in refused.sentence
+
+
+async def test_whatever_else_the_wallet_refuses_is_told_as_it_is() -> None:
+    refusal = refusals.epoch_too_high("t1", 9, 1)
+    assert await refusal_of(refusal) is refusal

@@ -23,6 +23,7 @@ from services.kit.rpc.methods import CALL_BYTES_LIMIT, Answer
 from services.kit.rpc.relay_channel import RelayChannel
 from services.kit.rpc.server import GrpcServer
 from services.kit.rpc.status import StatusRefused
+from services.kit.table.banked import stake_batcher
 from services.kit.table.banked.answers import PlacedBets
 from services.kit.table.banked.felt import Felt, Stake
 from services.kit.table.banked.stake_batcher import StakeBatcher
@@ -37,8 +38,10 @@ from services.kit.table.wallet.table_wallet import (
     TableWallet,
     retry_until_answered,
 )
+from services.kit.telemetry import trace
 from services.wallet.server.wallet_service import STAKE_DETAIL_BYTES_LIMIT
 from stack.issuer import DevelopmentIssuer
+from tests.kit.recorded_spans import linked_traces, recorded_spans, trace_of
 from tests.simulation.environment.world import World
 
 ROUND = wallet_pb2.GetRoundRequest(round_id="r")
@@ -282,6 +285,37 @@ async def test_g11_stakes_that_are_too_large_for_one_call_are_split(
     assert len(service.orders) > 1
 
 
+@pytest.mark.guarantee("G11", "G12")
+async def test_g11_a_stake_beyond_those_that_wait_is_refused_and_does_not_stay_on_the_felt(
+    wallet: GrpcWallet, service: FakeWalletService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stake_batcher, "WAITING_LIMIT", 3)
+    opened = asyncio.Event()
+
+    async def ensure_opened() -> None:
+        await opened.wait()
+
+    felt: Felt[int, int] = Felt(cast("Any", UnlimitedRules()))
+    batcher = StakeBatcher(TableWallet(wallet, "t", 1), "r", felt, ensure_opened, lambda _: None, lambda: None)
+    stakes = [
+        Stake(str(number), str(number), Seat(number, f"player{number}", "a", "s"), 100, b"", 100) for number in range(6)
+    ]
+    waiting = [batcher.submit(stakes[0], 100)]
+    # The first one is under way, until the round is open; three more may wait.
+    await asyncio.sleep(0)
+    waiting += [batcher.submit(stake, 100) for stake in stakes[1:4]]
+    for stake in stakes[4:]:
+        with pytest.raises(Refused) as refused:
+            batcher.submit(stake, 100)
+        assert refused.value.reason == "OVERLOADED"
+    opened.set()
+    assert [answer.stake_id for answer in await asyncio.gather(*waiting)] == ["0", "1", "2", "3"]
+    assert [stake.stake_id for stake in felt.accepted_stakes()] == ["0", "1", "2", "3"]
+    assert [request_id for call in service.orders for request_id in call] == ["0", "1", "2", "3"]
+    # Nothing of the refused ones is left in the way of the next bet.
+    assert felt.accepted_bets_of("player5") is None
+
+
 async def test_stakes_that_fit_share_one_call(wallet: GrpcWallet, service: FakeWalletService) -> None:
     await submit_stakes(wallet, 1_000, 500)
     assert len(service.orders) == 1
@@ -301,3 +335,25 @@ async def test_g3_a_batch_without_an_answer_is_repeated_as_it_was(
         assert len(await placing) == 1_000
     assert service.orders[0] != service.orders[1] == service.orders[2]
     assert len({request_id for call in service.orders for request_id in call}) == 1_000
+
+
+# -- traces ------------------------------------------------------------------------------------------------------------
+
+
+async def test_stakes_travel_in_the_trace_of_their_only_call_and_linked_to_each_of_several(
+    wallet: GrpcWallet, service: FakeWalletService
+) -> None:
+    def order(number: int) -> tuple[int, wallet_pb2.StakeOrder]:
+        with trace.start_span("a bet") as bet:
+            made = wallet_pb2.StakeOrder(request_id=str(number), traceparent=trace.traceparent())
+        return bet.get_span_context().trace_id, made
+
+    with recorded_spans() as spans:
+        (first, alone), *others = [order(number) for number in range(3)]
+        await wallet.place_stakes(wallet_pb2.PlaceStakesRequest(orders=[alone]))
+        await wallet.place_stakes(wallet_pb2.PlaceStakesRequest(orders=[each for _, each in others]))
+        of_one, of_two = spans.named("place stakes")
+    assert service.orders == [["0"], ["1", "2"]]
+    assert trace_of(of_one) == first
+    assert linked_traces(of_two) == {trace_id for trace_id, _ in others}
+    assert [dict(span.attributes or {}) for span in (of_one, of_two)] == [{"feltro.stakes": 1}, {"feltro.stakes": 2}]

@@ -78,6 +78,15 @@ async def test_a_hand_is_one_transfer_with_commission(wallet: InProcessWallet, s
     assert winner.cave_table_id == "c-07"
 
 
+@pytest.mark.guarantee("G12")
+async def test_g12_a_seat_that_has_put_nothing_in_wins_nothing(wallet: InProcessWallet, seats: list[Seat]) -> None:
+    ana, rui, _ = seats
+    with pytest.raises(Refused) as refused:
+        await wallet.transfer_hand("holdem", "hand-1", [(rui, 100, 0), (ana, 0, 90)])
+    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "seats[1].staked_cents"})
+    assert [await cave(wallet, seat) for seat in seats] == [10_000, 10_000, 10_000]
+
+
 @pytest.mark.guarantee("G4")
 async def test_g4_a_hand_ends_once_and_a_void_hand_moves_nothing(wallet: InProcessWallet, seats: list[Seat]) -> None:
     ana, rui, _ = seats

@@ -9,6 +9,7 @@ from datetime import UTC, timedelta
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from feltro.wallet.v1 import session_pb2, types_pb2, wallet_pb2
 from services.kit.database import postgresql
@@ -487,6 +488,28 @@ async def test_the_watch_survives_an_unreachable_database(
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     await unreachable.dispose()
+
+
+@pytest.mark.guarantee("G5")
+async def test_g5_a_sweep_whose_connection_breaks_leaves_its_step_to_the_next_one(wallet: InProcessWallet) -> None:
+    seat = await at_individual_table(wallet)
+    wallet.clock.advance(181)
+    async with wallet.engine.begin() as connection:
+        await connection.execute(text("SELECT 1 FROM tables FOR UPDATE"))
+        sweep = asyncio.create_task(wallet.inactivity_watch.sweep())
+        await wallet.wait_for_blocked()
+        # The sweep's own backend, which waits for the lock that this test holds.
+        await connection.execute(
+            text(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE wait_event_type = 'Lock' AND datname = current_database()"
+            )
+        )
+        with pytest.raises(DBAPIError):
+            await sweep
+    assert await wallet.session_state(seat) == ACTIVE
+    await wallet.inactivity_watch.sweep()
+    assert await wallet.session_state(seat) == INVITED
 
 
 async def is_logged(caplog: pytest.LogCaptureFixture, text: str) -> bool:

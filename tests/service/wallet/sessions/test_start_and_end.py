@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from feltro.wallet.v1 import session_pb2
 from services.kit.refusal import Refused
-from services.wallet.sessions.clock import SessionClockKind
+from services.wallet.sessions.clock import AHEAD_LIMIT, SessionClockKind
 from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import (
     ACTIVE,
@@ -486,6 +486,17 @@ async def test_the_clock_is_advanced_only_forward_and_within_its_limit(wallet: I
         await wallet.advance_session_clock(seconds)
 
     assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "by_ms"})
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_the_clock_is_not_advanced_step_by_step_beyond_its_limit(wallet: InProcessWallet) -> None:
+    await wallet.advance_session_clock((AHEAD_LIMIT - timedelta(seconds=1)).total_seconds())
+    with pytest.raises(Refused) as refused:
+        await wallet.advance_session_clock(1.001)
+    assert (refused.value.reason, refused.value.facts) == ("INVALID", {"field": "by_ms"})
+    assert wallet.session_clock.ahead == AHEAD_LIMIT - timedelta(seconds=1)
+    await wallet.advance_session_clock(1)
+    assert wallet.session_clock.now() == T0 + AHEAD_LIMIT
 
 
 async def test_a_real_clock_cannot_be_advanced_and_ignores_earlier_advances(wallet_database: WalletDatabase) -> None:

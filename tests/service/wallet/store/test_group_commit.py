@@ -7,21 +7,25 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from uuid import uuid4
 
+import asyncpg
 import grpc
 import pytest
 from google.protobuf.message import Message
 from prometheus_client import REGISTRY
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.database import postgresql
 from services.kit.rpc.status import code_of
+from services.kit.telemetry import trace
 from services.wallet.ledger import commands, decisions
 from services.wallet.ledger.book import Book
 from services.wallet.ledger.commands import Command
 from services.wallet.model.refusals import WalletRefused
 from services.wallet.model.state import RelevantEventLimits
 from services.wallet.store import group_commit, groups, ledger_store
+from tests.kit.recorded_spans import linked_traces, recorded_spans, trace_of
 from tests.processes.databases import WalletDatabase
 from tests.service.wallet.in_process_wallet import MULTI_PLAYER, OPERATOR, InProcessWallet, Seat, open_wallet
 
@@ -169,3 +173,65 @@ async def test_g3_replicas_that_get_the_same_request_at_once_act_once(
         refused = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
         assert [getattr(outcome, "reason", "") for outcome in refused] == ["REQUEST_REUSED"]
     assert await first_replica.count("SELECT count(*) FROM transfers WHERE kind = 1") == 2 + 25 + 25
+
+
+# -- failures that are worth another try -------------------------------------------------------------------------------
+
+
+def _wrapped(failed: Exception) -> DBAPIError:
+    return DBAPIError("INSERT", None, failed)
+
+
+RETRY_CAUSES: list[tuple[Exception, str | None]] = [
+    (asyncpg.UniqueViolationError("twice"), "conflict"),
+    (_wrapped(asyncpg.DeadlockDetectedError("two waited for each other")), "conflict"),
+    (asyncpg.CheckViolationError("G2"), None),
+    (_wrapped(asyncpg.CheckViolationError("G2")), None),
+    (asyncpg.AdminShutdownError("stopping"), "database"),
+    (_wrapped(asyncpg.DiskFullError("full")), "database"),
+    (asyncpg.InterfaceError("connection is closed"), "database"),
+    (ConnectionRefusedError("nobody listens"), "database"),
+    # Faults of ours: a wrong use of the driver, and what no database has said.
+    (asyncpg.InterfaceError("cannot perform operation: another operation is in progress"), None),
+    (ValueError("no number"), None),
+]
+
+
+@pytest.mark.parametrize(("failed", "cause"), RETRY_CAUSES, ids=[f"{type(f).__name__}-{c}" for f, c in RETRY_CAUSES])
+def test_a_group_is_tried_again_for_what_another_try_can_mend(failed: Exception, cause: str | None) -> None:
+    assert group_commit.retry_cause(failed) == cause
+
+
+# -- traces ------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_group_is_written_in_the_trace_of_its_only_call_and_linked_to_each_of_several(
+    wallet: InProcessWallet,
+) -> None:
+    seats = await crowd(wallet, "t1", 3)
+    with recorded_spans() as spans:
+
+        async def place(seat: Seat) -> int:
+            with trace.start_span("a call") as call:
+                await wallet.place(seat, "r1", 100)
+            return call.get_span_context().trace_id
+
+        async with locked_table(wallet, "t1"):
+            alone = asyncio.create_task(place(seats[0]))
+            await wallet.wait_for_blocked()
+            together = [asyncio.create_task(place(seat)) for seat in seats[1:]]
+            await asyncio.sleep(0)
+        first, *others = await asyncio.gather(alone, *together)
+        of_one, of_two = spans.named("write a group")
+    assert trace_of(of_one) == first
+    assert linked_traces(of_two) == set(others)
+    assert trace_of(of_two) not in {first, *others}
+    assert [dict(span.attributes or {}) for span in (of_one, of_two)] == [
+        {"feltro.commands": 1},
+        {"feltro.commands": 2},
+    ]
+    # The facts that tell of it go on in the traces of the calls.
+    async with wallet.engine.connect() as connection:
+        rows = (await connection.execute(text("SELECT traces FROM outbox WHERE traces IS NOT NULL"))).scalars().all()
+    headers = [header for row in rows for header in row.split("\n") if header]
+    assert {int(header.split("-")[1], 16) for header in headers} == {first, *others}

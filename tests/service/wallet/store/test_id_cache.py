@@ -32,6 +32,7 @@ from tests.service.wallet.in_process_wallet import (
     POKER,
     InProcessWallet,
     Seat,
+    reason_of,
 )
 
 SEEDS = range(6)
@@ -413,3 +414,31 @@ async def test_g12_a_cached_cave_that_is_gone_fails_the_command_and_clears_the_c
     assert await free_and_cave(first_replica, seat) == (CENTS - 500, 500)
     out = await first_replica.cash_out(seat)
     assert (out.balance.free_cents, out.cave_cents) == (CENTS, 0)
+
+
+@pytest.mark.guarantee("G12")
+@pytest.mark.parametrize("command", ["stake", "cash out"])
+async def test_g12_a_cached_session_that_is_gone_fails_the_command_and_clears_the_cache(
+    wallet: InProcessWallet, wallet_database: WalletDatabase, command: str
+) -> None:
+    """As if the database were restored to an earlier state under a running wallet."""
+    play = MULTI_PLAYER if command == "stake" else POKER
+    await wallet.open_table("t1", play)
+    seat = await wallet.sit_down("ana", "t1", CENTS)
+    act: Callable[[], Awaitable[object]]
+    if command == "stake":
+        act = lambda: wallet.place(seat, "r1", 100)  # noqa: E731 - one of two
+        with pytest.raises(StoredRefusal):
+            await wallet.place(seat, "r1", CENTS + 1)
+    else:
+        act = lambda: wallet.cash_out(seat)  # noqa: E731 - one of two
+        await act()
+    owner = postgresql.connect(wallet_database.owner_url, "owner", 1)
+    async with owner.begin() as connection:
+        await connection.execute(text("DELETE FROM sessions"))
+    await owner.dispose()
+    with pytest.raises(id_cache.StaleIds):
+        await act()
+    # With the ids read again it is known that there is no such session.
+    assert await reason_of(act()) == "SESSION_UNKNOWN"
+    assert await free_and_cave(wallet, seat) == (CENTS, 0)

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from feltro.wallet.v1 import wallet_pb2
 from services.kit.database.postgresql import DirectConnection
 from services.wallet.ledger.book import Book
-from services.wallet.store import optimistic_stakes
+from services.wallet.store import optimistic_stakes, write_cache
 from services.wallet.store.answers import StoredRefusal
 from services.wallet.store.ledger_rows import AnswerRow
 from services.wallet.store.optimistic_stakes import ExpectedState
@@ -87,6 +87,37 @@ async def test_a_stake_with_cached_rows_is_written_by_one_statement(
     await first_replica.place(seat, "r1", 100)
     await first_replica.place(seat, "a-new-round", 100)
     assert cache_hits == [True, True]
+
+
+@pytest.mark.guarantee("G11")
+async def test_g11_a_full_cache_is_emptied_and_stakes_are_placed_all_the_same(
+    first_replica: InProcessWallet, cache_hits: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await first_replica.open_table("t1", MULTI_PLAYER)
+    seats = [await first_replica.sit_down(f"player-{number}", "t1", 1_000) for number in range(4)]
+    hits: list[int] = []
+    for round_id, limit in (("r1", 100), ("r2", 100), ("r3", 2)):
+        monkeypatch.setattr(write_cache, "CACHED_ROWS_LIMIT", limit)
+        cache_hits.clear()
+        for seat in seats:
+            await first_replica.place(seat, round_id, 100)
+        hits.append(sum(cache_hits))
+    _, with_room, without = hits
+    assert without < with_room == len(seats)
+    assert await first_replica.count("SELECT count(*) FROM stakes") == 12
+
+
+@pytest.mark.guarantee("G12")
+async def test_g12_a_stake_with_the_round_of_another_table_is_not_decided_with_cached_rows(
+    first_replica: InProcessWallet, cache_hits: list[bool]
+) -> None:
+    await seat_with_a_bet(first_replica)
+    await first_replica.open_table("t2", MULTI_PLAYER)
+    elsewhere = await first_replica.sit_down("rui", "t2", 1_000)
+    await first_replica.place(elsewhere, "r2", 100)
+    with pytest.raises(StoredRefusal) as refused:
+        await first_replica.place(elsewhere, "r1", 100)
+    assert (refused.value.reason, cache_hits) == ("ROUND_MISMATCH", [])
 
 
 @pytest.mark.guarantee("G1")

@@ -10,6 +10,8 @@ import pytest
 from feltro.poker.v1 import poker_pb2
 from feltro.table.v1 import types_pb2
 from feltro.wallet.v1 import wallet_pb2
+from services.kit.refusal import Refused
+from services.kit.table.banked.commands import BetCommand
 from services.kit.table.journal.entries import ActedBy, Ending
 from tests.simulation.caves.game import CAVE_CENTS
 from tests.simulation.caves.players import CALL, FOLD, RAISE, PokerPlayer
@@ -50,6 +52,56 @@ def test_what_is_bought_in_during_a_hand_is_in_play_from_the_next_one() -> None:
         assert sum(stake.amount_cents for stake in drawn.stakes) == 12_000
 
     PokerScenario(cave_min_cents=1_000).run(script)
+
+
+@pytest.mark.guarantee("G1", "G3")
+def test_g3_a_buy_in_that_is_repeated_after_leaving_gets_its_first_answer_and_moves_nothing() -> None:
+    async def script(scenario: PokerScenario) -> None:
+        ana, _ = await scenario.seat_players("ana", "rui", cave_cents=5_000)
+        command, buy_in = ana.prepare_buy_in(2_000)
+        first = await buy_in()
+        assert isinstance(first, wallet_pb2.BuyInResponse)
+        ana.leave()
+        await scenario.wait_until(lambda: scenario.cave_cents("ana") == 0)
+        free_cents = scenario.free_cents("ana")
+        assert await buy_in() == first
+        # Another amount under the same name is another command, and one that was never carried out is no answer.
+        other, buy_more = ana.prepare_buy_in(3_000)
+        assert refusal_reason(await buy_more()) == "NOT_SEATED"
+        owner = scenario.world.current_owners[TABLE_ID]
+        changed = BetCommand(command.request_id, b"another amount")
+        with pytest.raises(Refused) as refused:
+            await owner.caves.buy_in(TABLE_ID, ana.caller, changed, 3_000)
+        assert (refused.value.reason, refused.value.facts) == ("REQUEST_REUSED", {"request_id": command.request_id})
+        assert other.request_id != command.request_id
+        assert (scenario.free_cents("ana"), scenario.cave_cents("ana")) == (free_cents, 0)
+
+    PokerScenario(cave_min_cents=1_000).run(script)
+
+
+@pytest.mark.guarantee("G9")
+@pytest.mark.rule("806/2015:R3")
+def test_g9_no_hand_begins_before_the_wallet_knows_the_rules_and_nobody_loses_anything() -> None:
+    async def script(scenario: PokerScenario) -> None:
+        ana, rui = await scenario.seat_players("ana", "rui")
+        actor, table = await actor_of(ana, rui), scenario.table()
+        changed = types_pb2.TableConfiguration()
+        changed.CopyFrom(scenario.configuration)
+        changed.result_shown_ms += 1
+        scenario.set_deliveries(ApplySpecificRules=Delivery(refused_at_once=True))
+        scenario.world.catalogue.configure(TABLE_ID, changed)
+        await actor.act(FOLD)
+        await scenario.wait_for_end(FIRST)
+        caves = [scenario.cave_cents(name) for name in ("ana", "rui")]
+        await asyncio.sleep(60.0)
+        assert not any(each.drawn for name, each in scenario.world.journal.rounds.items() if name != FIRST)
+        scenario.restore_network()
+        await actor_of(ana, rui)
+        assert scenario.table() is table, "it went on by itself"
+        assert [scenario.cave_cents(name) for name in ("ana", "rui")] == caves
+        assert sum(caves) == 2 * CAVE_CENTS
+
+    PokerScenario().run(script)
 
 
 @pytest.mark.rule("806/2015:10", "806/2015:35")

@@ -17,6 +17,7 @@ from tests.simulation.caves.players import PokerPlayer
 from tests.simulation.caves.scenario import PokerScenario
 from tests.simulation.caves.seated.test_caves import is_gone
 from tests.simulation.caves.seated.test_presence import newcomer
+from tests.simulation.environment.network import Delivery
 from tests.simulation.environment.virtual_time import STARTS_AT
 from tests.simulation.scenario import STARTING_CENTS, TABLE_ID, refusal_reason
 
@@ -70,6 +71,40 @@ def buttons(scenario: PokerScenario) -> list[int]:
     """Returns where the button was in each hand."""
     rounds = sorted(scenario.world.journal.rounds, key=lambda each: int(each.rpartition(".")[2]))
     return [scenario.outcome(each).view.button for each in rounds if scenario.round_entries(each).ended]
+
+
+@pytest.mark.guarantee("G5")
+def test_g5_a_registration_that_is_not_on_record_is_not_confirmed_and_may_be_sent_again() -> None:
+    async def script(scenario: PokerScenario) -> None:
+        await registered(scenario, "ana")
+        rui = newcomer(scenario, "rui")
+        scenario.set_deliveries(keep_lineup=Delivery(refused_at_once=True))
+        refused = await register(scenario, rui)
+        assert isinstance(refused, TableRefused)
+        assert refused.reason == "UNAVAILABLE"
+        scenario.restore_network()
+        assert await register(scenario, rui) == (True, 2)
+        await scenario.kill_owner()
+        await scenario.world.current_owners[TABLE_ID].owned_tables.ready.wait()
+        assert await register(scenario, rui) == (True, 2)
+
+    PokerScenario(period=period()).run(script)
+
+
+@pytest.mark.guarantee("G9")
+def test_g9_a_period_that_is_over_closes_when_the_wallet_is_back() -> None:
+    async def script(scenario: PokerScenario) -> None:
+        (ana,) = await registered(scenario, "ana")
+        await until(scenario, BEGINS)
+        assert await ana.enter(1)
+        assert not refusal_reason(await ana.buy_in(CAVE_CENTS))
+        scenario.set_deliveries(EndSession=Delivery(refused_at_once=True))
+        await until(scenario, BEGINS + LASTS + timedelta(minutes=2))
+        assert not is_gone(scenario, "ana", STARTING_CENTS)
+        scenario.restore_network()
+        await scenario.wait_until(lambda: is_gone(scenario, "ana", STARTING_CENTS))
+
+    PokerScenario(period=period()).run(script)
 
 
 @pytest.mark.parametrize("dies", [False, True])

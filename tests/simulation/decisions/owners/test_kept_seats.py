@@ -123,6 +123,31 @@ def test_no_player_waits_for_the_record() -> None:
     BlackjackScenario(HANDS).run(script)
 
 
+@pytest.mark.guarantee("G9", "G11")
+@pytest.mark.parametrize("fault", [Delivery(refused_at_once=True), Delivery(duplicate_after_s=0.5)], ids=str)
+def test_g9_seats_are_on_record_when_the_database_is_back(fault: Delivery) -> None:
+    """Neither the table nor its players wait for it; what became of a write that failed is read first."""
+
+    async def script(scenario: BlackjackScenario) -> None:
+        ana, rui = await scenario.seat_players("ana", "rui", seats=(4, 2))
+        scenario.set_deliveries(take_seat=fault, leave_seat=fault, seats=fault)
+        rui.leave()
+        await asyncio.sleep(0.5)
+        assert await rui.enter(3)
+        round_id = await scenario.bet_all(ana, rui)
+        for player in (rui, ana):
+            acted(await player.decide(STAND))
+        await scenario.wait_for_end(round_id)
+        assert (recorded(scenario) == {4: "ana", 2: "rui"}) == fault.refused_at_once
+        scenario.restore_network()
+        await scenario.wait_until(lambda: recorded(scenario) == {4: "ana", 3: "rui"}, within_s=8.0)
+        await scenario.kill_owner()
+        await ana.wait_for_open_round()
+        assert [await ana.place(), await rui.place()] == ["4", "3"]
+
+    BlackjackScenario(HANDS).run(script)
+
+
 @pytest.mark.guarantee("G8", "G9")
 @pytest.mark.parametrize("change", ["killed", "handed over"])
 def test_everybody_sees_which_seats_are_taken(change: str) -> None:

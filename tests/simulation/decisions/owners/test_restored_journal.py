@@ -6,6 +6,7 @@ import pytest
 
 from feltro.table.v1 import table_pb2
 from services.kit.table.journal.entries import Ending
+from tests.simulation import guarantees
 from tests.simulation.decisions.players import DOUBLE, DRAW, GIVE_UP, SPLIT, STAND
 from tests.simulation.decisions.scenario import (
     BLACKJACK_AND_ELEVEN,
@@ -14,7 +15,7 @@ from tests.simulation.decisions.scenario import (
     BlackjackScenario,
     acted,
 )
-from tests.simulation.scenario import STARTING_CENTS
+from tests.simulation.scenario import STARTING_CENTS, refusal_reason
 
 REASON = "the decisions are lost"
 
@@ -91,6 +92,45 @@ def test_g6_a_hand_under_way_goes_on_with_its_cards_and_adopts_a_lost_split() ->
         assert scenario.world.draws == draws
 
     BlackjackScenario(PAIR_OF_EIGHTS, individual=True).run(script)
+
+
+@pytest.mark.guarantee("G1", "G3", "G12")
+def test_g12_the_stake_of_a_lost_decision_that_is_not_possible_yet_goes_back() -> None:
+    """Ana has split, stood on the first hand and doubled the second; only the ledger knows of it, by the stakes."""
+
+    async def script(scenario: BlackjackScenario) -> None:
+        ana, rui = await scenario.seat_players("ana", "rui")
+        round_id = await scenario.bet_all(ana, rui)
+        await ana.wait_for_turn()
+        backup = scenario.world.journal.backup()
+        acted(await ana.decide(SPLIT))
+        acted(await ana.decide(STAND))
+        command, double = await ana.prepare_decision(DOUBLE)
+        acted(await double())
+        await rui.wait_for_turn()
+        assert scenario.free_cents("ana") == STARTING_CENTS - 3_000
+        await scenario.restore(backup)
+        # The split is the next decision, and counts; with the first hand undecided nobody doubles the second.
+        assert scenario.free_cents("ana") == STARTING_CENTS - 2_000
+        assert [move for _, move, _ in scenario.moves(round_id)] == ["split"]
+        acted(await ana.decide(STAND))
+        turn = await ana.wait_for_turn()
+        # The command has done what it will ever do (G3): another one has a name of its own.
+        _, again = await ana.prepare_decision(DOUBLE, request_id=command.request_id)
+        assert refusal_reason(await again()) == "REQUEST_REUSED"
+        assert scenario.free_cents("ana") == STARTING_CENTS - 2_000
+        assert (await ana.wait_for_turn()).turn == turn.turn
+        acted(await ana.decide(DOUBLE))
+        await rui.finish_hand()
+        await scenario.wait_for_end(round_id)
+        assert scenario.is_settled(round_id)
+        assert [move for _, move, _ in scenario.moves(round_id)][:3] == ["split", "stand", "double"]
+
+    scenario = BlackjackScenario("8s 6s 9h 8d 5d 8c Th 3h Td 9d Kd 3c", decision_ms=60_000)
+    scenario.world.run(lambda: script(scenario))
+    # Watchers were told the decisions that the journal has lost, and nothing else is wrong.
+    (violation,) = guarantees.violations(scenario.world)
+    assert violation.endswith("decision 2 of mesa.1 after 3")
 
 
 @pytest.mark.guarantee("G4", "G12")

@@ -272,6 +272,31 @@ def test_players_keep_their_seats_after_a_takeover() -> None:
     BlackjackScenario("Ts 9s 9h 6d 9d 8c").run(script)
 
 
+@pytest.mark.guarantee("G4", "G5", "G6")
+@pytest.mark.parametrize("individual", [False, True])
+def test_g4_a_hand_that_was_paid_and_whose_end_was_not_written_ends_as_it_was_paid(*, individual: bool) -> None:
+    async def script(scenario: BlackjackScenario) -> None:
+        ana = await scenario.seat_one()
+        round_id = await (ana.bet_and_deal(1_000) if individual else scenario.bet_all(ana))
+        await ana.wait_for_turn()
+        scenario.set_deliveries(write_ended=Delivery(request_lost=True))
+        ana.timeout_s = 1.0
+        await ana.decide(STAND)
+        await scenario.wait_until(lambda: scenario.world.wallet.rounds[round_id].outcome)
+        paid, outcome = scenario.free_cents("ana"), scenario.world.wallet.rounds[round_id].outcome
+        assert scenario.round_entries(round_id).ended is None
+        scenario.restore_network()
+        await scenario.kill_owner()
+        await scenario.wait_for_end(round_id)
+        ended = scenario.round_entries(round_id).ended
+        assert ended is not None
+        assert (ended.outcome, scenario.is_settled(round_id)) == (outcome, True)
+        assert scenario.free_cents("ana") == paid
+        assert [each.round_id for each in scenario.published("round_settled", ana.table_id)] == [round_id]
+
+    BlackjackScenario("Ts 9h Td 8c", individual=individual).run(script)
+
+
 @pytest.mark.guarantee("G4", "G9", "G10")
 @pytest.mark.parametrize("paid", [False, True])
 def test_g4_a_hand_that_the_ledger_has_settled_is_not_played_again(*, paid: bool) -> None:
