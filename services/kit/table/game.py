@@ -174,8 +174,8 @@ class DecidedAtOnce(Generic[Bets, Outcome]):
     def after(self, seat: int, move: bytes, stake_id: str) -> DecidedAtOnce[Bets, Outcome]:
         raise AssertionError(f"seat {seat} decides {move!r} in a game without decisions, with stake {stake_id!r}")
 
-    def move_staking(self, seat: int, bets: Bets) -> bytes | None:
-        raise AssertionError(f"seat {seat} stakes {bets!r} on a decision in a game without decisions")
+    def move_staking(self, seat: int, bets: Bets) -> bytes | None:  # noqa: ARG002 - of the protocol
+        return None
 
     def due_cents(self) -> Mapping[str, int]:
         return {}
@@ -183,8 +183,8 @@ class DecidedAtOnce(Generic[Bets, Outcome]):
     def view(self) -> Message:
         raise AssertionError("a game without decisions shows its outcome, and nothing before")
 
-    def own_view(self, seat: int, free_cents: int) -> Message | None:
-        raise AssertionError(f"seat {seat} with {free_cents} cents has a view of its own in a game without decisions")
+    def own_view(self, seat: int, free_cents: int) -> Message | None:  # noqa: ARG002 - of the protocol
+        return None
 
 
 class NoDecisions(ABC, Generic[Bets, Outcome]):
@@ -225,21 +225,21 @@ class NoBets(Generic[Bets, Outcome]):
     def take(self, on_felt: Bets, taken: Bets) -> Bets | None:  # noqa: ARG002 - of the protocol
         raise AssertionError(f"{taken!r} is taken back in a game without bets")
 
-    def together(self, bets: Iterable[Bets]) -> Bets | None:
-        raise AssertionError(f"{bets!r} are bet together in a game without bets")
+    def together(self, bets: Iterable[Bets]) -> Bets | None:  # noqa: ARG002 - of the protocol
+        return None
 
     def divide(self, bets: Bets, wanted: Bets) -> tuple[Bets | None, Bets | None]:
         raise AssertionError(f"{wanted!r} of {bets!r} is taken back in a game without bets")
 
-    def totals(self, bets: object) -> Totals:
-        raise AssertionError(f"{bets!r} is bet in a game without bets")
+    def totals(self, bets: object) -> Totals:  # noqa: ARG002 - of the protocol
+        return _NO_TOTALS
 
     def fits(self, counted: Totals, coming: Totals, going: Totals, change: Totals) -> None:
         """Every change fits."""
 
-    def places(self, bets: Bets) -> Iterable[int]:
+    def places(self, bets: Bets) -> Iterable[int]:  # noqa: ARG002 - of the protocol
         """A seat is a place, and nobody bets elsewhere."""
-        raise AssertionError(f"{bets!r} is bet in a game without bets")
+        return ()
 
 
 class PlayerLimits:

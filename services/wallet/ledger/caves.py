@@ -87,9 +87,11 @@ def transfer_hand(book: Book, command: TransferHand, no: int) -> wallet_pb2.Tran
         book.begin_transfer(no, kind, table.mode, round_)
         for seat, cave in zip(command.seats, caves, strict=True):
             key = book.session_keys[seat.session_id]
-            # A seat without a stake takes no part: the command names none.
-            book.post(cave, -seat.staked_cents, 0, no, kind, command, key, command.round_id, seat.session_id)
-            book.post_second_leg(seat.won_cents)
+            if seat.staked_cents:
+                book.post(cave, -seat.staked_cents, 0, no, kind, command, key, command.round_id, seat.session_id)
+                book.post_second_leg(seat.won_cents)
+            elif seat.won_cents:
+                book.post(cave, seat.won_cents, 0, no, kind, command, key, command.round_id, seat.session_id)
             relevant_events.record_prize(
                 book, table.mode, no, key.account_no, key.no, seat.staked_cents, seat.won_cents
             )

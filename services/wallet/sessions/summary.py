@@ -104,6 +104,8 @@ async def summaries(
     connection: AsyncConnection, session_nos: Sequence[int], now: datetime
 ) -> dict[int, session_pb2.SessionSummary]:
     """Returns the summary of each session by its number; a session that is not saved as ended lasts until `now`."""
+    if not session_nos:
+        return {}
     rows = await connection.execute(
         _SUMMARIES, {"session_nos": list(session_nos), "cash_movements_limit": CASH_MOVEMENTS_LIMIT}
     )

@@ -283,4 +283,4 @@ def _balance_after(
         for entry in transaction.entries:
             if transaction.account_id == account_id and entry.balance_part == part:
                 return entry.after_cents
-    raise AssertionError(f"no stake of {account_id} in the round has moved that part of the balance")
+    return 0
