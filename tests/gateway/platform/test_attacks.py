@@ -13,7 +13,7 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -233,20 +233,19 @@ async def test_a_burst_of_ten_thousand_connections_leaves_the_gateway_serving_an
 
 
 @pytest.mark.guarantee("G11")
+@pytest.mark.usefixtures("file_limit")
 async def test_idle_connections_of_one_address_take_no_slot_of_another(
     platform: Platform, player: WebSocketPlayer
 ) -> None:
-    halves = []
-    for number in range(2 * ADDRESS_LIMIT):
-        half = socket.create_connection(("127.0.0.1", platform.gateway.port), source_address=("127.0.0.3", 0))
-        half.sendall(b"GET /v1/ws HTTP/1.1\r\nHost:" if number % 2 else b"")
-        halves.append(half)
-    async with player.connect(platform.gateway) as client:
-        await client.result("ping")
-        table_id, round_id = await player.enter_table(client, SOLO)
-        await player.play_round(client, table_id, round_id)
-    for half in halves:
-        half.close()
+    address, source = ("127.0.0.1", platform.gateway.port), ("127.0.0.3", 0)
+    with ExitStack() as halves:
+        for number in range(2 * ADDRESS_LIMIT):
+            half = halves.enter_context(socket.create_connection(address, source_address=source))
+            half.sendall(b"GET /v1/ws HTTP/1.1\r\nHost:" if number % 2 else b"")
+        async with player.connect(platform.gateway) as client:
+            await client.result("ping")
+            table_id, round_id = await player.enter_table(client, SOLO)
+            await player.play_round(client, table_id, round_id)
 
 
 @pytest.mark.guarantee("G12")
