@@ -18,8 +18,8 @@ export async function readTables(): Promise<void> {
   const read = await Promise.allSettled(games.map(tablesOf));
   const failures = read.filter((each) => each.status === "rejected").map((each) => each.reason);
   // Another connection reads the list anew: a part of it would hide the tables of the other games.
-  const unread = failures.find((each) => each instanceof CallAbandoned) ?? failures[0];
-  if (unread instanceof CallAbandoned || failures.length === games.length) throw unread;
+  const abandoned = failures.find((each) => each instanceof CallAbandoned);
+  if (abandoned || failures.length === games.length) throw abandoned ?? failures[0];
   const known = listedTables.value ?? [];
   listedTables.value = read.flatMap((each, at) =>
     each.status === "fulfilled" ? each.value : known.filter(({ configuration }) => configuration?.game === games[at]),

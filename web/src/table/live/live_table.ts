@@ -296,13 +296,20 @@ export class LiveTable {
   private takeFact(fact: Parameters<Parameters<typeof onFact>[0]>[0]): void {
     const ownSessionId = this.session.value?.session_id;
     if (fact.balance_changed?.balance) updateBalance(fact.balance_changed.balance);
-    if (fact.session_started?.session?.table_id === this.listedId) this.seatChoice.seated();
+    const started = fact.session_started?.session;
+    if (started?.table_id === this.listedId && this.seatChoice.asks) void this.takeStarted(started.session_id);
     const notice = fact.session_notice;
     if (notice && notice.session_id === ownSessionId) {
       this.notice.value = notice;
     }
     const ended = fact.session_ended;
     if (ended?.session && ended.session.session_id === ownSessionId) this.sessionEnded(ended.session, ended.summary);
+  }
+
+  /** Sits down with a session that an earlier page has asked for, unless it is over: nobody begins one but the player. */
+  private async takeStarted(session_id: string): Promise<void> {
+    const { session } = await call("SessionService.GetSession", { session_id }).catch(() => ({ session: undefined }));
+    if (session?.state === "SESSION_STATE_ACTIVE") this.seatChoice.seated();
   }
 
   private sessionEnded(session: Session, summary: SessionEnded["summary"]): void {

@@ -55,9 +55,14 @@ export class SeatChoice {
     this.lost.value = null;
   }
 
+  /** Whether the player is asked for a seat, or soon will be, and is not just sitting down. */
+  get asks(): boolean {
+    return this.unwatch !== null && this.taking.value === null;
+  }
+
   /** The platform says that the player sits there: an earlier page has asked for the seat. */
   seated(): void {
-    if (this.unwatch === null || this.taking.value !== null) return;
+    if (!this.asks) return;
     this.end();
     this.ports.enter();
   }

@@ -19,12 +19,14 @@ const platform = vi.hoisted(() => ({
   calls: [] as Call[],
   listeners: [] as TableListener[],
   facts: [] as ((fact: object) => void)[],
+  session: null as object | null,
 }));
 
 vi.mock("../../../src/api/platform", () => ({
   call: (method: string, params: Record<string, unknown>) =>
     new Promise((resolve, reject) => {
       if (method === "TableService.EnterTable") platform.calls.push({ method, params, resolve, reject });
+      else if (method === "SessionService.GetSession" && platform.session) resolve({ session: platform.session });
       else resolve({});
     }),
   watch: (_: string, listener: TableListener) => {
@@ -54,6 +56,7 @@ beforeEach(() => {
   platform.calls = [];
   platform.listeners = [];
   platform.facts = [];
+  platform.session = null;
   table = new LiveTable("places", false, true);
 });
 
@@ -179,11 +182,22 @@ test("while the player sits down the table only says who sits where", async () =
 test("a seat that an earlier page has asked for is the player's once the platform says so", async () => {
   await sees(shown([2]));
   await event({ seat_taken: { seat: 3 } });
+  platform.session = { session_id: "s", state: "SESSION_STATE_ACTIVE" };
   await sessionStarted("elsewhere");
   expect([asked(), table.state.value]).toEqual([[], "choosing"]);
   await sessionStarted("places");
   await sitsDown(3);
   expect([table.state.value, table.ownSeat.value?.seat]).toEqual(["playing", 3]);
+});
+
+test.each([
+  ["is over", { session_id: "s", state: "SESSION_STATE_ENDED" }],
+  ["cannot be read", null],
+])("word of a session that %s begins no other", async (_, session) => {
+  await sees(shown([2]));
+  platform.session = session;
+  await sessionStarted("places");
+  expect([asked(), table.state.value]).toEqual([[], "choosing"]);
 });
 
 test("a table that cannot be followed is refused", async () => {
