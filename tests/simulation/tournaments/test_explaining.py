@@ -8,9 +8,8 @@ from functools import cache
 
 import pytest
 
-from feltro.wallet.v1 import ticket_pb2, wallet_pb2
+from feltro.wallet.v1 import ticket_pb2
 from feltro.wallet.v1 import tournament_pb2 as wallet_tournament
-from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.poker.directing.explaining import Explanation
 from services.poker.game import PokerGame
 from services.poker.tournament.levels import Level
@@ -20,7 +19,6 @@ from services.poker.tournament.specific_rules import FreerollTicket, default_rul
 from services.poker.variant import Variant
 from tests.simulation.tournaments.environment import TOURNAMENT_ID, World
 from tests.simulation.tournaments.test_tickets import ENTRY_CENTS, FREEROLL, SATELLITE, award
-from tests.simulation.tournaments.wallet import GAME
 
 # Three entries of 10 € for prizes; the operator adds 70 € to them.
 RULES = default_rules(
@@ -33,14 +31,7 @@ OVERLAY_CENTS = 7_000
 async def play(world: World) -> None:
     """One enters with money, two by ticket; a third ticket is given back, and a fourth is never used."""
     for table_id in (SATELLITE, FREEROLL):
-        opened = wallet_pb2.OpenTableRequest(
-            table=wallet_types.TableRef(table_id=table_id, epoch=1),
-            game=GAME,
-            regulation="810/2015",
-            mode=wallet_types.MODE_REAL,
-            play=wallet_types.PLAY_TOURNAMENT,
-        )
-        world.wallet.handle("OpenTable", opened.SerializeToString())
+        world.wallet.open_tournament(table_id)
     await world.until(1)
     won = {each: award(world, SATELLITE, each, TOURNAMENT_ID, ENTRY_CENTS) for each in ("ticket", "returns", "idle")}
     won["free"] = award(world, FREEROLL, "free", TOURNAMENT_ID, ENTRY_CENTS)
@@ -84,32 +75,16 @@ def ledger_of(world: World) -> Ledger:
         shortfall_cents=world.wallet.shortfall_cents,
     )
     money.closed_at.GetCurrentTime()
-    ledger = Ledger(money)
     pay_ins = wallet_tournament.ListTournamentPayInsRequest(tournament_id=TOURNAMENT_ID)
     awards = wallet_tournament.ListTournamentAwardsRequest(tournament_id=TOURNAMENT_ID)
     tickets = ticket_pb2.ListTicketsRequest(tournament_id=TOURNAMENT_ID)
-    while True:
-        answer = world.wallet.handle("ListTournamentPayIns", pay_ins.SerializeToString())
-        page = wallet_tournament.ListTournamentPayInsResponse.FromString(answer)
-        ledger.pay_ins += page.pay_ins
-        pay_ins.page_token = page.next_page_token
-        if not page.next_page_token:
-            break
-    while True:
-        answer = world.wallet.handle("ListTournamentAwards", awards.SerializeToString())
-        awarded = wallet_tournament.ListTournamentAwardsResponse.FromString(answer)
-        ledger.awards += awarded.awards
-        awards.page_token = awarded.next_page_token
-        if not awarded.next_page_token:
-            break
-    while True:
-        listed = ticket_pb2.ListTicketsResponse.FromString(
-            world.wallet.handle("ListTickets", tickets.SerializeToString())
-        )
-        ledger.tickets += listed.tickets
-        tickets.page_token = listed.next_page_token
-        if not listed.next_page_token:
-            return ledger
+    pages = world.wallet.pages
+    return Ledger(
+        money,
+        [one for page in pages(pay_ins, wallet_tournament.ListTournamentPayInsResponse) for one in page.pay_ins],
+        [one for page in pages(awards, wallet_tournament.ListTournamentAwardsResponse) for one in page.awards],
+        [one for page in pages(tickets, ticket_pb2.ListTicketsResponse) for one in page.tickets],
+    )
 
 
 def explained(ledger: Ledger) -> Explanation:

@@ -11,7 +11,6 @@ from google.protobuf.message import Message
 from feltro.poker.v1 import tournament_pb2
 from feltro.wallet.v1 import tournament_pb2 as wallet_tournament
 from feltro.wallet.v1 import types_pb2 as wallet_types
-from feltro.wallet.v1 import wallet_pb2
 from services.kit.refusal import Refused
 from services.kit.table.fencing import StaleOwner
 from services.kit.table.journal.tournament_entries import JournalledRequest
@@ -30,7 +29,6 @@ from tests.simulation.environment.network import Delivery
 from tests.simulation.environment.virtual_time import Process
 from tests.simulation.tournaments.environment import DEPOSIT_CENTS, TOURNAMENT_ID, World
 from tests.simulation.tournaments.test_tickets import ENTRY_CENTS, SATELLITE, award
-from tests.simulation.tournaments.wallet import GAME
 
 RULES = default_rules(
     Variant.HOLDEM,
@@ -55,18 +53,6 @@ async def register(world: World, *players: str) -> None:
     for player_id in players:
         world.deposit(player_id)
         assert not reason_of(await world.buy(Purchase.ENTRY, player_id, "enter"))
-
-
-def open_satellite(world: World) -> None:
-    """Opens a tournament in which tickets to this one are won."""
-    opened = wallet_pb2.OpenTableRequest(
-        table=wallet_types.TableRef(table_id=SATELLITE, epoch=1),
-        game=GAME,
-        regulation="810/2015",
-        mode=wallet_types.MODE_REAL,
-        play=wallet_types.PLAY_TOURNAMENT,
-    )
-    world.wallet.handle("OpenTable", opened.SerializeToString())
 
 
 def facts_of(world: World, kind: type) -> int:
@@ -260,7 +246,7 @@ def test_g6_entropy_that_does_not_decide_a_draw_is_drawn_on_and_not_replaced() -
         start = world.stored.facts[UnusableFirstBytes.players]
         assert len(start.entropy) > needed
         assert min(start.entropy[:needed]) >= 129
-        # Whoever replays the facts seats everybody where they sit.
+        # A replay of the facts seats every player where the director has seated them.
         state = world.course().state
         assert state.tables == world.owners[-1].director.course.state.tables
         assert len(state.chips()) == UnusableFirstBytes.players
@@ -324,7 +310,7 @@ def test_g1_a_ticket_that_is_won_while_the_tournament_is_closed_ends_before_it_i
         award(world, SATELLITE, "eva", TOURNAMENT_ID, ENTRY_CENTS)
 
     async def script(playing: World) -> None:
-        open_satellite(playing)
+        playing.wallet.open_tournament(SATELLITE)
         await register(playing, "ana", "rui")
 
     world.before_closing = win
@@ -341,14 +327,7 @@ def test_g1_a_ticket_that_is_won_while_the_tournament_is_closed_ends_before_it_i
 def test_g1_an_entry_that_is_paid_while_the_tournament_is_cancelled_is_given_back_before_it_is_closed() -> None:
     async def script(world: World) -> None:
         await register(world, "rui")
-        world.deposit("ana")
-        # The money is on its way for longer than a cancellation takes.
-        slow = Delivery(request_delay_s=0.5)
-        world.network.delivery_of = lambda _, method: slow if method == "PayIn" else Delivery()
-        buying = asyncio.get_running_loop().create_task(_buy(world))
-        while world.moments["before pay_in"] < 2:
-            await asyncio.sleep(0.0001)
-        await world.ask(lambda director: director.cancel("a storm"))
+        buying = await _cancel_during_payment(world)
         await buying
 
     world = run(script)
@@ -364,13 +343,7 @@ def test_g1_an_entry_that_is_paid_while_the_tournament_is_cancelled_is_given_bac
 def test_g3_the_next_owner_gives_back_what_was_paid_while_the_former_one_died_after_a_cancellation() -> None:
     async def script(world: World) -> None:
         await register(world, "rui")
-        world.deposit("ana")
-        slow = Delivery(request_delay_s=0.5)
-        world.network.delivery_of = lambda _, method: slow if method == "PayIn" else Delivery()
-        buying = asyncio.get_running_loop().create_task(_buy(world))
-        while world.moments["before pay_in"] < 2:
-            await asyncio.sleep(0.0001)
-        await world.ask(lambda director: director.cancel("a storm"))
+        buying = await _cancel_during_payment(world)
         world.owners[-1].process.kill()
         while len(world.wallet.pay_ins) < 2:
             await asyncio.sleep(0.01)
@@ -384,8 +357,20 @@ def test_g3_the_next_owner_gives_back_what_was_paid_while_the_former_one_died_af
     assert world.wallet.tables[TOURNAMENT_ID].closed
 
 
-async def _buy(world: World) -> None:
-    await world.buy(Purchase.ENTRY, "ana", "enter")
+async def _cancel_during_payment(world: World) -> asyncio.Task[object]:
+    """Cancels the tournament while Ana's money is on its way, which takes longer than a cancellation."""
+    world.deposit("ana")
+    slow = Delivery(request_delay_s=0.5)
+    world.network.delivery_of = lambda _, method: slow if method == "PayIn" else Delivery()
+    buying = asyncio.get_running_loop().create_task(_buy(world))
+    while world.moments["before pay_in"] < 2:
+        await asyncio.sleep(0.0001)
+    await world.ask(lambda director: director.cancel("a storm"))
+    return buying
+
+
+async def _buy(world: World) -> object:
+    return await world.buy(Purchase.ENTRY, "ana", "enter")
 
 
 @pytest.mark.guarantee("G1", "G11")
@@ -394,7 +379,7 @@ def test_g11_more_tickets_than_the_wallet_ends_at_once_end_in_several_batches() 
     tickets = SETTLED_TICKETS_LIMIT + 1
 
     async def script(world: World) -> None:
-        open_satellite(world)
+        world.wallet.open_tournament(SATELLITE)
         await register(world, "ana", "rui")
         prize = wallet_tournament.TicketPrize(tournament_id=TOURNAMENT_ID)
         awards = [

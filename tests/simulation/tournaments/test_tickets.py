@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from feltro.poker.v1 import tournament_pb2
-from feltro.wallet.v1 import ticket_pb2, wallet_pb2
+from feltro.wallet.v1 import ticket_pb2
 from feltro.wallet.v1 import tournament_pb2 as wallet_tournament
 from feltro.wallet.v1 import types_pb2 as wallet_types
 from services.poker.directing.explaining_tickets import explain_tickets
@@ -21,7 +21,6 @@ from services.poker.tournament.specific_rules import Approval, TicketPrize, defa
 from services.poker.variant import Variant
 from services.wallet.model.state import Mode, TicketState
 from tests.simulation.tournaments.environment import TOURNAMENT_ID, Fault, World
-from tests.simulation.tournaments.wallet import GAME
 
 SEED = 11
 PARTS = 4
@@ -66,14 +65,7 @@ def award(world: World, satellite: str, player_id: str, target: str, cents: int)
 async def enters(world: World) -> None:
     """Some enter by ticket, one of them takes it back and enters again; some have a ticket and do not use it."""
     for table_id in (SATELLITE, FREEROLL, TARGET):
-        opened = wallet_pb2.OpenTableRequest(
-            table=wallet_types.TableRef(table_id=table_id, epoch=1),
-            game=GAME,
-            regulation="810/2015",
-            mode=wallet_types.MODE_REAL,
-            play=wallet_types.PLAY_TOURNAMENT,
-        )
-        world.wallet.handle("OpenTable", opened.SerializeToString())
+        world.wallet.open_tournament(table_id)
     await world.until(1)
     won = {each: award(world, SATELLITE, each, TOURNAMENT_ID, ENTRY_CENTS) for each in ("p1", "p2", "idle", "late")}
     free = {each: award(world, FREEROLL, each, TOURNAMENT_ID, ENTRY_CENTS) for each in ("p3", "free-idle")}
@@ -158,12 +150,8 @@ def result_of(world: World) -> dict[str, object]:
 def verify_explained(world: World) -> None:
     """The journal explains how every ticket to the tournament ended (G10)."""
     request = ticket_pb2.ListTicketsRequest(tournament_id=TOURNAMENT_ID)
-    listed: list[ticket_pb2.Ticket] = []
-    while not listed or request.page_token:
-        answer = world.wallet.handle("ListTickets", request.SerializeToString())
-        page = ticket_pb2.ListTicketsResponse.FromString(answer)
-        listed += page.tickets
-        request.page_token = page.next_page_token
+    pages = world.wallet.pages(request, ticket_pb2.ListTicketsResponse)
+    listed = [ticket for page in pages for ticket in page.tickets]
     assert len(listed) == 6
     lines, differences = explain_tickets(world.course(), world.steps(), listed, is_closed=True)
     assert len(lines) == len(listed)

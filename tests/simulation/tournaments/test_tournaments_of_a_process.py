@@ -293,14 +293,7 @@ def test_a_player_is_shown_the_tickets_that_are_open_and_their_own() -> None:
     platform = with_target()
     platform.create("saturday", satellite(), STARTS_AT + HOUR)
     for table_id in ("sunday", SATELLITE):
-        opened = wallet_pb2.OpenTableRequest(
-            table=wallet_types.TableRef(table_id=table_id, epoch=1),
-            game=GAME,
-            regulation="810/2015",
-            mode=REAL,
-            play=wallet_types.PLAY_TOURNAMENT,
-        )
-        platform.wallet.wallet.handle("OpenTable", opened.SerializeToString())
+        platform.wallet.wallet.open_tournament(table_id)
     won = award(cast("World", platform.wallet), SATELLITE, "ana", "sunday", 1_100)
     award(cast("World", platform.wallet), SATELLITE, "rui", "sunday", 1_100)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, TypeAlias, TypeVar, cast
 from uuid import UUID
 
 from google.protobuf.message import Message
@@ -26,6 +26,17 @@ from services.wallet.server.tournament_service import TournamentMoneyService, aw
 from tests.simulation.environment.wallet import PAGE_SIZE, InMemoryWallet, _run
 
 GAME = "poker"
+_ListRequest: TypeAlias = (
+    tournament_pb2.ListTournamentPayInsRequest
+    | tournament_pb2.ListTournamentAwardsRequest
+    | ticket_pb2.ListTicketsRequest
+)
+_Page = TypeVar(
+    "_Page",
+    tournament_pb2.ListTournamentPayInsResponse,
+    tournament_pb2.ListTournamentAwardsResponse,
+    ticket_pb2.ListTicketsResponse,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +67,27 @@ class PoolWallet(InMemoryWallet):
         self.overlay_cents = self.shortfall_cents = 0
         self.book.ticket_keys = ((no, str(UUID(int=no))) for no in itertools.count(1))
         self._tournaments = TournamentMoneyService(cast("Any", None), cast("Any", self))
+
+    def pages(self, request: _ListRequest, answer: type[_Page]) -> Iterator[_Page]:
+        """Reads a list page by page."""
+        method = type(request).__name__.removesuffix("Request")
+        while True:
+            page = answer.FromString(self.handle(method, request.SerializeToString()))
+            yield page
+            request.page_token = page.next_page_token
+            if not page.next_page_token:
+                return
+
+    def open_tournament(self, tournament_id: str) -> None:
+        """Opens the table of a tournament for money, as its first owner does."""
+        request = wallet_pb2.OpenTableRequest(
+            table=types_pb2.TableRef(table_id=tournament_id, epoch=1),
+            game=GAME,
+            regulation="810/2015",
+            mode=types_pb2.MODE_REAL,
+            play=types_pb2.PLAY_TOURNAMENT,
+        )
+        self.handle("OpenTable", request.SerializeToString())
 
     @cached_property
     def _methods(self) -> dict[str, tuple[Callable[[bytes], Any], Callable[[Any], Message | bytes]]]:

@@ -122,7 +122,7 @@ def test_a_second_payment_of_a_player_who_is_in_is_given_back_at_once() -> None:
     assert [entry.number for entry in course.state.registered] == [1]
     assert course.state.pool_cents == 1100
 
-    # A player who is out could enter again; one who is in cannot.
+    # A player who is out may enter again; a player who is in may not.
     made = rules(levels=LEVELS, payouts=payouts(10_000), reentries_max=1, reentry_until_level=1)
     course = Course(running(made, {1: 500, 2: 2000}))
     course.tell(Paid("p1"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
@@ -35,7 +36,7 @@ async def read(record: RoundRecord | None, table_id: str = "guess", keys: Entrop
 
     async def rules_of_version(placement_id: str, version: int) -> VersionedRules[Bets, GuessRound]:
         assert (placement_id, version) == ("guess", 1)
-        return VersionedRules(types_pb2.ConfigurationVersion(), RULES)  # type: ignore[arg-type]
+        return VersionedRules(types_pb2.ConfigurationVersion(), cast("Any", RULES))
 
     return (await EndedRounds(read_round, rules_of_version, keys).read(table_id, "guess.1")).record
 

@@ -28,16 +28,6 @@ GAME = EvenSeatsGame()
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
-def configurations(engine: AsyncEngine, clock: ManualClock) -> Configurations:
-    return Configurations(engine, clock)
-
-
-@pytest.fixture
 async def catalogue(
     engine: AsyncEngine, configurations: Configurations, clock: ManualClock
 ) -> AsyncIterator[CatalogueCache[Any, Any]]:

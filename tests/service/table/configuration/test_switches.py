@@ -30,11 +30,6 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
 async def switches(engine: AsyncEngine, clock: ManualClock) -> Switches:
     tables = [InitialTable(table_id, configuration(), "SRIJ 2026/1") for table_id in ("t1", "t2")]
     await Configurations(engine, clock).add_initial_tables(tables, EvenSeatsGame(), register_anything)

@@ -29,16 +29,6 @@ if TYPE_CHECKING:
 GAME = EvenSeatsGame()
 
 
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
-def configurations(engine: AsyncEngine, clock: ManualClock) -> Configurations:
-    return Configurations(engine, clock)
-
-
 async def entered(configurations: Configurations, request_id: str, **changes: object) -> types_pb2.ConfigurationVersion:
     command: dict[str, Any] = {
         "request_id": request_id,

@@ -469,7 +469,7 @@ async def test_g3_the_first_answer_is_found_again_with_what_was_in_play_then(wal
     assert [(each.stake_id, each.amount_cents) for each in found.cancelled_parts] == [("first", 100), ("second", 200)]
     assert (await first_answer(wallet_client, "settle")).settled == settled
 
-    # The end of a round without stakes has moved nothing, and nothing is told of it.
+    # A round without stakes moves nothing when it ends, and so the wallet keeps no answer.
     await void(wallet_client, round_at(table, "t1.empty"), "empty")
     with pytest.raises(grpc.aio.AioRpcError) as unknown:
         await first_answer(wallet_client, "empty")

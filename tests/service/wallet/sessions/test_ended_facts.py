@@ -1,4 +1,4 @@
-"""Players are told that their sessions have ended: each once, however many end together, and also after a failure."""
+"""The facts of ended sessions: each player receives theirs once, however many end together, and after a failure."""
 
 from __future__ import annotations
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from typing import cast
 
 import pytest
 
 from feltro.table.v1 import types_pb2
 from services.kit.refusal import Refused
+from services.kit.table.journal.seats import KeptSeat
+from services.kit.table.live.seat_record import FIRST_PAUSE_S, SeatRecord, SeatStore
+from services.kit.table.seat import Seat
 from tests.simulation.decisions.players import STAND, DecidingPlayer
 from tests.simulation.decisions.scenario import BlackjackScenario, acted
 from tests.simulation.environment.network import Delivery
+from tests.simulation.environment.virtual_time import VirtualTimeLoop
 from tests.simulation.scenario import TABLE_ID, refusal_reason
 
 HANDS = "Ts 9s 9h 6d 9d 8c"
@@ -48,6 +53,17 @@ def taken_by_events(scenario: BlackjackScenario) -> dict[int, list[int]]:
             seats.remove(event.seat_left.seat)
         after[event.seq] = sorted(seats)
     return after
+
+
+async def play_after_moving(scenario: BlackjackScenario, ana: DecidingPlayer, rui: DecidingPlayer) -> None:
+    """Has Rui leave seat 2 and come back on 3, and plays a round."""
+    rui.leave()
+    await asyncio.sleep(0.5)
+    assert await rui.enter(3)
+    round_id = await scenario.bet_all(ana, rui)
+    for player in (rui, ana):
+        acted(await player.decide(STAND))
+    await scenario.wait_for_end(round_id)
 
 
 @pytest.mark.guarantee("G4", "G8", "G9")
@@ -109,13 +125,7 @@ def test_no_player_waits_for_the_record() -> None:
     async def script(scenario: BlackjackScenario) -> None:
         ana, rui = await scenario.seat_players("ana", "rui", seats=(4, 2))
         scenario.set_deliveries(take_seat=Delivery(request_delay_s=6.0), leave_seat=Delivery(request_delay_s=6.0))
-        rui.leave()
-        await asyncio.sleep(0.5)
-        assert await rui.enter(3)
-        round_id = await scenario.bet_all(ana, rui)
-        for player in (rui, ana):
-            acted(await player.decide(STAND))
-        await scenario.wait_for_end(round_id)
+        await play_after_moving(scenario, ana, rui)
         assert recorded(scenario) == {4: "ana", 2: "rui"}
         scenario.restore_network()
         await scenario.wait_until(lambda: recorded(scenario) == {4: "ana", 3: "rui"}, within_s=8.0)
@@ -131,13 +141,7 @@ def test_g9_seats_are_on_record_when_the_database_is_back(fault: Delivery) -> No
     async def script(scenario: BlackjackScenario) -> None:
         ana, rui = await scenario.seat_players("ana", "rui", seats=(4, 2))
         scenario.set_deliveries(take_seat=fault, leave_seat=fault, seats=fault)
-        rui.leave()
-        await asyncio.sleep(0.5)
-        assert await rui.enter(3)
-        round_id = await scenario.bet_all(ana, rui)
-        for player in (rui, ana):
-            acted(await player.decide(STAND))
-        await scenario.wait_for_end(round_id)
+        await play_after_moving(scenario, ana, rui)
         assert (recorded(scenario) == {4: "ana", 2: "rui"}) == fault.refused_at_once
         scenario.restore_network()
         await scenario.wait_until(lambda: recorded(scenario) == {4: "ana", 3: "rui"}, within_s=8.0)
@@ -146,6 +150,40 @@ def test_g9_seats_are_on_record_when_the_database_is_back(fault: Delivery) -> No
         assert [await ana.place(), await rui.place()] == ["4", "3"]
 
     BlackjackScenario(HANDS).run(script)
+
+
+class RefusingStore:
+    """Keeps seats, but for the first one that it is given."""
+
+    def __init__(self) -> None:
+        self.refused = 0
+        self.taken: list[KeptSeat] = []
+
+    async def take(self, _placement_id: str, _table_id: str, _epoch: int, seat: KeptSeat) -> None:
+        if not self.refused:
+            self.refused += 1
+            raise ConnectionError("the database is away")
+        self.taken.append(seat)
+
+    async def of_table(self, _table_id: str) -> list[KeptSeat]:
+        return self.taken
+
+
+@pytest.mark.guarantee("G11")
+def test_g11_a_seat_that_could_not_be_written_is_written_without_another_change() -> None:
+    loop, store = VirtualTimeLoop(), RefusingStore()
+
+    async def keep() -> None:
+        record = SeatRecord(cast("SeatStore", store), TABLE_ID, TABLE_ID, 1, loop)
+        record.note([Seat(2, "rui", "account", "session")])
+        record.start()
+        await asyncio.sleep(2 * FIRST_PAUSE_S)
+        await record.close()
+
+    loop.run_until_complete(keep())
+    loop.close()
+    assert store.refused == 1
+    assert [(seat.seat, seat.player_id) for seat in store.taken] == [(2, "rui")]
 
 
 @pytest.mark.guarantee("G8", "G9")
